@@ -20,7 +20,10 @@ static const char *const rules[HU_SCALE_RULES][2] = {
     {"4over6_mae_fast", "as 4over6_mae, the errors those of the scaled tensor"},
     {"4over6_mse_fast", "as 4over6_mse, the errors those of the scaled tensor"},
     {"sweep_mse", "of all scales the one with the smallest sum of squared errors"},
-    {"formulas", "the formula s of the text"}};
+    {"formulas", "the formula s of the text"},
+    {"intfloat_mae", "as ratio; its sign: elements or integers, by the smaller sum of |error|"},
+    {"intfloat_mse", "as ratio; its sign: elements or integers, by the smaller sum of squares"},
+    {"intfloat_max", "as ratio; its sign: elements or integers, by the smaller largest error"}};
 static const char *const steps[HU_STEPS_COUNT][2] = {{"exact", "exact quotients, one rounding per element"},
                                                      {"divide", "in binary32, with divisions"},
                                                      {"multiply", "in binary32, with reciprocals"},

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* emu/core/four_six.h - rules that choose the scale of a block of NVFP4 by the error of its elements: 4over6, the
- * better of two, and sweep_mse, the best of all (docs/scaled.md sections 4.1, 4.2).
+ * better of two, and sweep_mse, the best of all; and those that choose its type, intfloat (docs/scaled.md sections
+ * 4.1, 4.2, 4.5).
  *
  * A scaler of rule ratio makes the first scale and every element; the rules here add the other scales, and the
  * errors by which one is chosen. The order of every step is that of Transformer Engine
@@ -19,6 +20,8 @@ typedef struct hu_four_six {
   uint8_t squares; /* 1: errors are squared */
   uint8_t fast;    /* 1: of x S: Transformer Engine's fast math of errors */
   uint8_t sweep;   /* 1: all scales */
+  uint8_t types;   /* 1: both types under one scale */
+  uint8_t largest; /* 1: the largest error is that of a block */
   hu_num amax;     /* A_T, that of the tensor */
   hu_num both;     /* M M_S */
 } hu_four_six;
@@ -35,11 +38,13 @@ typedef struct hu_four_six_block {
 HU_OUTLINE hu_four_six hui_four_six_of(const hu_scaling *scaling, hu_scaler *scaler) {
   hu_four_six rule;
   memset(&rule, 0, sizeof rule);
-  if (scaling->rule < HU_SCALE_4OVER6_MAE || scaling->rule > HU_SCALE_SWEEP_MSE) return rule;
+  if (scaling->rule < HU_SCALE_4OVER6_MAE || scaling->rule == HU_SCALE_FORMULAS) return rule;
   rule.on = 1;
+  rule.types = scaler->two_types;
+  rule.largest = scaling->rule == HU_SCALE_INTFLOAT_MAX;
   rule.squares = scaling->rule == HU_SCALE_4OVER6_MSE || scaling->rule == HU_SCALE_4OVER6_MSE_FAST;
   rule.sweep = scaling->rule == HU_SCALE_SWEEP_MSE;
-  rule.squares |= rule.sweep;
+  rule.squares |= rule.sweep || scaling->rule == HU_SCALE_INTFLOAT_MSE;
   rule.fast = scaling->rule == HU_SCALE_4OVER6_MAE_FAST || scaling->rule == HU_SCALE_4OVER6_MSE_FAST;
   hu_num most =
       scaling->tensor == HU_TENSOR_256 ? hui_power_of_two(8) : hui_unpack(&scaler->scale, scaler->scale.max_code);
@@ -73,14 +78,22 @@ HU_FN hu_num hui_quotient32(hu_num a, hu_num b) {
   return hui_rne32(hui_exact_div(a, b, &ignored));
 }
 
-/* What an element of the number p under a scale adds to the error. p times the scale has six digits. */
+/* Returns the sum of two errors, or where the largest one counts that. */
+HU_FN hu_num hui_four_six_join(const hu_four_six *rule, hu_num a, hu_num b) {
+  if (!rule->largest) return hui_sum32(a, b);
+  return hui_pack32(a) < hui_pack32(b) ? b : a;
+}
+
+/* What an element of the number p under a scale adds to the error. p times the scale is exact. */
 HU_OUTLINE hu_num hui_four_six_error(const hu_four_six *rule, const hu_scaler *scaler, const hu_shared *under,
                                      hu_num scale, hu_num p, hu_num x) {
   hu_num y = hui_product32(p, rule->sweep ? under->back : scale);
-  if (rule->fast)
-    x = hui_product32(x, scaler->tensor_code);
-  else if (!rule->sweep)
-    y = hui_quotient32(hui_product32(y, rule->amax), rule->both);
+  if (rule->fast) x = hui_product32(x, scaler->tensor_code);
+  if (!rule->fast && !rule->sweep) {
+    y = hui_product32(y, rule->amax);
+    if (under->integers) y = hui_product32(y, scaler->of_integer);
+    y = hui_quotient32(y, rule->both);
+  }
   x.sign = !x.sign;
   hu_num e = hui_sum32(y, x);
   e.sign = 0;
@@ -94,21 +107,23 @@ HU_OUTLINE uint32_t hui_four_six_sum(const hu_four_six *rule, const hu_scaler *s
                                      const hu_shared *under, uint32_t most) {
   uint32_t row[HU_FOUR_SIX_SIDE];
   hu_num scale = hui_unpack(&scaler->scale, under->code);
+  scale.sign = 0; /* which says the type, and is + elsewhere */
   for (uint32_t i = 0; i < HU_FOUR_SIX_SIDE; i++) {
     hu_num total = hui_num_special(HU_KIND_ZERO, 0);
     for (uint32_t j = 0; i < values->rows && j < values->cols; j++) {
       uint32_t pattern = values->x[i * values->ldx + j], random = 0, ignored;
       if (scaler->element.bits)
         random = hui_stream_at(values->key, values->word + i * values->next + j) >> (32 - scaler->element.bits);
-      hu_num p = hui_scaled_number(scaler, hui_scaled_element(scaler, under, pattern, random, &ignored));
-      total = hui_sum32(total, hui_four_six_error(rule, scaler, under, scale, p, hui_unpack32(pattern)));
+      uint32_t code = hui_scaled_element(scaler, under, pattern, random, &ignored);
+      hu_num p = under->integers ? hui_integer_number(scaler, code) : hui_scaled_number(scaler, code);
+      total = hui_four_six_join(rule, total, hui_four_six_error(rule, scaler, under, scale, p, hui_unpack32(pattern)));
     }
     row[i] = hui_pack32(total);
     if (row[i] > most) return row[i];
   }
   for (uint32_t half = HU_FOUR_SIX_SIDE / 2; half; half /= 2) {
     for (uint32_t i = 0; i < half; i++)
-      row[i] = hui_pack32(hui_sum32(hui_unpack32(row[i]), hui_unpack32(row[i + half])));
+      row[i] = hui_pack32(hui_four_six_join(rule, hui_unpack32(row[i]), hui_unpack32(row[i + half])));
   }
   return row[0];
 }
@@ -137,11 +152,20 @@ HU_OUTLINE hu_shared hui_four_six_sweep(const hu_four_six *rule, const hu_scaler
   return best;
 }
 
+/* Chooses the type of a block; its scale is that of *floats. */
+HU_OUTLINE hu_shared hui_type_choose(const hu_four_six *rule, const hu_scaler *scaler, const hu_four_six_block *values,
+                                     const hu_shared *floats) {
+  hu_shared integers = hui_four_six_shared(scaler, floats->code | scaler->scale.sign_mask);
+  uint32_t error = hui_four_six_sum(rule, scaler, values, floats, 0x7F800000);
+  return hui_four_six_sum(rule, scaler, values, &integers, error) < error ? integers : *floats;
+}
+
 /* The best scale of a values: of *six, what rule ratio gives for amax > 0, a pattern, and the scale 1.5 times as large;
- * or of all. */
+ * or of all; or that scale with the better type. */
 HU_OUTLINE hu_shared hui_four_six_choose(const hu_four_six *rule, const hu_scaler *scaler,
                                          const hu_four_six_block *values, uint32_t amax, const hu_shared *six) {
   if (rule->sweep) return hui_four_six_sweep(rule, scaler, values, six);
+  if (rule->types) return hui_type_choose(rule, scaler, values, six);
   hu_num ratio = hui_scale_ratio(scaler, hui_unpack32(amax < scaler->amin ? scaler->amin : amax));
   if (ratio.kind == HU_KIND_ZERO) return *six;
   hu_shared four =

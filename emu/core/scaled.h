@@ -22,6 +22,9 @@ typedef struct hu_scaler {
   uint8_t by_formulas;        /* 1: rule is HU_SCALE_RATIO, and steps says how x or v take their factors */
   uint8_t own_x, own_v;       /* 1: the formula x, or v, is not a factor */
   uint8_t start[HU_OF_COUNT]; /* of the formulas */
+  uint8_t two_types, twos;    /* 1: a block may have integers; 1: in two's complement (docs/scaled.md section 4.5) */
+  hu_spec integer;
+  hu_num to_integer, of_integer; /* g and f there */
   hu_formulas formulas;
 } hu_scaler;
 
@@ -34,6 +37,7 @@ typedef struct hu_shared {
   uint32_t amax; /* A, a pattern, for formulas */
   uint8_t under; /* HU_UNDER_ */
   uint8_t multiply;
+  uint8_t integers; /* 1: the block has integers */
 } hu_shared;
 
 HU_FN hu_num hui_power_of_two(int32_t e) { return hui_num_finite(0, 1, e); }
@@ -114,6 +118,24 @@ HU_OUTLINE void hui_formula_tensor(hu_scaler *scaler) {
       hui_formula_is(scaler, HU_OF_SMALL_T) ? hui_unpack32(value[HU_FORMULA_SMALL_T]) : scaler->tensor_code;
 }
 
+/* ---- a type for each block ---- */
+
+/* Unfolds what blocks of integers need: their format, which has the element's width and no -0, and the binary32
+ * constants of the programs for N / M and M / N. */
+HU_OUTLINE void hui_scaler_types(hu_scaler *scaler, hu_format format, hu_mode mode) {
+  uint32_t four = format.e + format.m == 3;
+  format.m = (uint8_t)(format.e + format.m);
+  scaler->to_integer = hui_unpack32(four ? 0x3F955555 : format.e == 2 ? 0x40844444 : 0x3F8DB6DB);
+  scaler->of_integer = hui_unpack32(four ? 0x3F5B6DB7 : format.e == 2 ? 0x3E77BDF1 : 0x3F6739CE);
+  format.e = 0;
+  format.negzero = 0;
+  format.b = (int16_t)(1 - format.m);
+  scaler->integer = hui_spec_of(format, mode);
+  scaler->two_types = 1;
+  scaler->twos = (uint8_t)four;
+  scaler->rule = HU_SCALE_RATIO;
+}
+
 /* ---- a description unfolded ---- */
 
 HU_OUTLINE hu_scaler hui_scaler_of(hu_scaling scaling, hu_mode mode) {
@@ -141,6 +163,7 @@ HU_OUTLINE hu_scaler hui_scaler_of(hu_scaling scaling, hu_mode mode) {
   scaler.blank = scaling.blank;
   scaler.minus = scaling.minus;
   if (scaling.rule == HU_SCALE_FORMULAS) hui_scaler_formulas(&scaler, &scaling.formulas);
+  if (scaling.rule >= HU_SCALE_INTFLOAT_MAE) hui_scaler_types(&scaler, scaling.element, mode);
   return scaler;
 }
 
@@ -240,6 +263,8 @@ HU_FN hu_num hui_formula_back(const hu_scaler *scaler, hu_num scale, uint32_t co
 /* All that elements need, once the scale's code is there. */
 HU_FN void hui_shared_finish(const hu_scaler *scaler, hu_shared *shared) {
   hu_num scale = hui_unpack(&scaler->scale, shared->code);
+  shared->integers = scaler->two_types && scale.sign && scale.kind != HU_KIND_NAN;
+  if (scaler->two_types) scale.sign = 0;
   if (scaler->by_formulas) {
     int32_t factor = hui_formula_is(scaler, HU_OF_VALUE) && !scaler->own_v && scale.kind != HU_KIND_NAN;
     shared->back = factor ? hui_formula_back(scaler, scale, shared->code) : hui_scale_back(scaler, scale);
@@ -330,10 +355,25 @@ HU_FN uint32_t hui_twos_of(const hu_spec *spec, uint32_t code) {
   return code & spec->sign_mask ? (spec->sign_mask << 1) - (code & spec->mag_mask) : code;
 }
 
+/* Returns the number of an element's code; hui_integer_number does it for integers. */
 HU_FN hu_num hui_scaled_number(const hu_scaler *scaler, uint32_t code) {
   const hu_spec *spec = &scaler->element;
   if (scaler->coding != HU_CODING_TWOS || !(code & spec->sign_mask)) return hui_unpack(spec, code);
   return hui_num_finite(1, spec->sign_mask - (code & spec->mag_mask), spec->emin - spec->m);
+}
+
+HU_FN hu_num hui_integer_number(const hu_scaler *scaler, uint32_t code) {
+  const hu_spec *spec = &scaler->integer;
+  uint32_t size = code & spec->mag_mask, sign = (code & spec->sign_mask) != 0;
+  if (sign && scaler->twos) size = spec->sign_mask - size;
+  return size ? hui_num_finite(sign, size, 0) : hui_num_special(HU_KIND_ZERO, 0);
+}
+
+/* Returns the code of an integer; y: what the steps made of an element. */
+HU_OUTLINE uint32_t hui_integer_code(const hu_scaler *scaler, hu_num y, uint32_t random, uint32_t *events) {
+  if (y.kind == HU_KIND_FINITE) y = hui_step32(hui_product(y.sign, y, scaler->to_integer));
+  uint32_t code = hui_round(&scaler->integer, y, random, events);
+  return scaler->twos ? hui_twos_of(&scaler->integer, code) : code;
 }
 
 /* An element whose block has no scale to divide by. */
@@ -386,6 +426,7 @@ HU_OUTLINE uint32_t hui_scaled_element(const hu_scaler *scaler, const hu_shared 
   uint32_t code;
   if (shared->under != HU_UNDER_SCALE) {
     code = hui_scaled_lost(scaler, shared, x, random, events);
+    if (shared->integers) code = 0;
   } else {
     if (x.kind == HU_KIND_FINITE && scaler->by_formulas) {
       x = hui_formula_element(scaler, shared, x);
@@ -393,10 +434,12 @@ HU_OUTLINE uint32_t hui_scaled_element(const hu_scaler *scaler, const hu_shared 
       x = shared->multiply ? hui_product(x.sign, x, shared->by) : hui_quotient(x.sign, x, shared->by);
       if (scaler->steps != HU_STEPS_EXACT) x = hui_step32(x);
     }
-    code = hui_round(&scaler->element, x, random, events);
+    code =
+        shared->integers ? hui_integer_code(scaler, x, random, events) : hui_round(&scaler->element, x, random, events);
   }
   *events |= more;
-  if (scaler->minus && shared->under != HU_UNDER_NAN) code = hui_zero_signed(scaler, code, pattern);
+  if (scaler->minus && shared->under != HU_UNDER_NAN && !shared->integers)
+    code = hui_zero_signed(scaler, code, pattern);
   return scaler->coding == HU_CODING_TWOS ? hui_twos_of(&scaler->element, code) : code;
 }
 
@@ -413,7 +456,9 @@ HU_OUTLINE uint32_t hui_formula_value(const hu_scaler *scaler, const hu_shared *
 /* Returns the value, a pattern, of an element's code. */
 HU_OUTLINE uint32_t hui_scaled_value(const hu_scaler *scaler, const hu_shared *shared, uint32_t code) {
   uint32_t ignored = 0;
-  hu_num p = hui_scaled_number(scaler, code);
+  hu_num p = shared->integers ? hui_integer_number(scaler, code) : hui_scaled_number(scaler, code);
+  if (shared->integers && p.kind == HU_KIND_FINITE)
+    p = hui_unpack32(hui_pack32(hui_product(p.sign, p, scaler->of_integer)));
   if (scaler->own_v && p.kind == HU_KIND_FINITE && shared->back.kind <= HU_KIND_FINITE)
     return hui_formula_value(scaler, shared, p);
   return hui_pack32(hui_exact_mul(p, shared->back, &ignored));

@@ -35,6 +35,23 @@ static const char *wrong_scale(const hu_scaling *scaling, const hu_scaler *scale
   return NULL;
 }
 
+static const char *wrong_blocks_of_trials(const hu_scaling *scaling) {
+  if (scaling->rows - 1u >= HU_FOUR_SIX_SIDE || scaling->cols - 1u >= HU_FOUR_SIX_SIDE)
+    return "block: 4over6, sweep and intfloat require at most 16 rows and 16 columns";
+  return scaling->round > HU_RAZ ? "round: not a deterministic mode from rne to raz" : NULL;
+}
+
+static const char *wrong_types(const hu_scaling *scaling) {
+  hu_format element = scaling->element;
+  if (!hu_format_equal(element, hu_float4_e2m1fn()) && !hu_format_equal(element, hu_float6_e2m3fn()) &&
+      !hu_format_equal(element, hu_float6_e3m2fn()))
+    return "rule: intfloat requires elements float4_e2m1fn, float6_e2m3fn or float6_e3m2fn";
+  if (!hu_format_equal(scaling->scale, hu_float8_e4m3fn())) return "rule: intfloat requires scales float8_e4m3fn";
+  if (scaling->steps != HU_STEPS_MULTIPLY || scaling->tensor != HU_TENSOR_MAX)
+    return "rule: intfloat requires steps multiply and a second level";
+  return wrong_blocks_of_trials(scaling);
+}
+
 static const char *wrong_four_six(const hu_scaling *scaling) {
   int scale = hu_format_equal(scaling->scale, hu_ue4m3()) || hu_format_equal(scaling->scale, hu_float8_e4m3fn());
   int sweep = scaling->rule == HU_SCALE_SWEEP_MSE, steps = scaling->steps == HU_STEPS_MULTIPLY;
@@ -44,10 +61,7 @@ static const char *wrong_four_six(const hu_scaling *scaling) {
   if (!sweep && (!steps || !scaling->tensor)) return "rule: 4over6 requires steps multiply and a second level";
   if (sweep && !steps && scaling->steps != HU_STEPS_DIVIDE) return "rule: sweep requires steps divide or multiply";
   if (sweep && scaling->tensor == HU_TENSOR_256) return "tensor: 256 goes with the rules 4over6";
-  if (scaling->rows - 1u >= HU_FOUR_SIX_SIDE || scaling->cols - 1u >= HU_FOUR_SIX_SIDE) {
-    return "block: 4over6 and sweep require at most 16 rows and 16 columns";
-  }
-  return scaling->round > HU_RAZ ? "round: not a deterministic mode from rne to raz" : NULL;
+  return wrong_blocks_of_trials(scaling);
 }
 
 static const char *wrong_formulas(const hu_scaling *scaling, const hu_scaler *scaler) {
@@ -63,6 +77,7 @@ static const char *wrong_rule(const hu_scaling *scaling, const hu_scaler *scaler
   if (scaling->rule == HU_SCALE_FORMULAS) return wrong_formulas(scaling, scaler);
   if (memcmp(&scaling->formulas, &none, sizeof none) != 0) return "formulas: they stand in place of rule";
   if (scaling->blank == HU_BLANK_FORMULA) return "zero: there is no formula";
+  if (scaling->rule >= HU_SCALE_INTFLOAT_MAE) return wrong_types(scaling);
   if (scaling->rule >= HU_SCALE_4OVER6_MAE) return wrong_four_six(scaling);
   if (scaling->tensor == HU_TENSOR_256) return "tensor: 256 goes with the rules 4over6";
   if (scaling->rule != HU_SCALE_RATIO) {

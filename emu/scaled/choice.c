@@ -24,8 +24,8 @@ static int steps_can(const hu_scaled_work *work) {
 
 void hui_scaled_choice_plan(hu_scaled_work *work) {
   const hu_four_six *rule = &work->four_six;
-  work->choice =
-      HU_FLOAT_ENV && rule->on && work->lanes && steps_can(work) && work->scaler.scale.max_code <= HU_CHOICE_CODES;
+  work->choice = HU_FLOAT_ENV && rule->on && !rule->types && work->lanes && steps_can(work) &&
+                 work->scaler.scale.max_code <= HU_CHOICE_CODES;
   if (!work->choice) return;
   work->trial.divide = work->scaler.steps == HU_STEPS_DIVIDE;
   work->trial.squares = rule->squares;

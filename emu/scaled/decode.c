@@ -55,7 +55,7 @@ static uint32_t *z_at(const decoding *work, size_t row, size_t col) {
 /* back is a power of two under which all values are normal, or a binary32 number. */
 static int way_of(const decoding *work, const hu_shared *shared, uint32_t *by) {
   const hu_spec *spec = &work->scaler.element;
-  if (work->scaler.own_v || (!work->kernels && !work->strips) || shared->under != HU_UNDER_SCALE ||
+  if (work->scaler.own_v || shared->integers || (!work->kernels && !work->strips) || shared->under != HU_UNDER_SCALE ||
       shared->back.kind != HU_KIND_FINITE)
     return SLOW;
   if ((shared->back.sig & (shared->back.sig - 1)) == 0 && !shared->back.sign) {

@@ -95,7 +95,7 @@ const char *hui_formulas_wrong(const hu_scaling *scaling) {
 
 int hui_formulas_keep_values(const hu_scaling *scaling) {
   uint32_t at = 0;
-  if (scaling->rule != HU_SCALE_FORMULAS) return 1;
+  if (scaling->rule != HU_SCALE_FORMULAS) return scaling->rule < HU_SCALE_FORMULAS;
   for (uint32_t i = 0; i < HU_OF_VALUE; i++) at = hui_formula_end(&scaling->formulas, at) + 1;
   return scaling->formulas.code[at] == HU_FORMULA_END;
 }

@@ -13,6 +13,10 @@
 #define TE_S "zero=zero;S=2688/T;t=1/S;s=A*(S*(1/6));"
 #define VLLM_S "zero=zero;S=2688/T;t=1/S;s=S*(A*(1/6));"
 #define CT_X "x=x/(s/S);v=P*(s/S))"
+#define IF_SOURCE "fouroversix reference.py at dadfad6, select_intfloat: "
+#define IF_OPEN "PyTorch chooses the order of its sums, which decides where both errors are nearly equal."
+#define IF(element, error) \
+  "scaled(" element ";scale=float8_e4m3fn;block=1x16;rule=intfloat_" error ";steps=multiply;tensor;zero=zero)"
 #define EPS10 "amin=0x2edbe6ff;" /* 1e-10 */
 #define NAN_DROPPED "NaN is dropped from amax there; here as under special=element."
 #define APPROXIMATE \
@@ -124,8 +128,11 @@ static const hu_scaling_entry rules[] = {
     {"te.nvfp4.hadamard", "Transformer Engine hadamard_transform_cast_fusion.cu", APPROXIMATE "nvfp4_te.", ""},
     {"fouroversix.static4", "fouroversix reference.py at dadfad6, static 4", "",
      NV4 "zero=zero;S=1792/T;t=1/S;s=A/4*S;x=x*and(s,1/(s*t)))"},
-    {"fouroversix.if4", "fouroversix select_intfloat at dadfad6",
-     "A type for each block in the sign of its scale, which a scaling has no place for.", ""},
+    {"fouroversix.if4", IF_SOURCE "IF4, scale rule mse", IF_OPEN, IF("float4_e2m1fn", "mse")},
+    {"fouroversix.if4.mae", IF_SOURCE "IF4, scale rule mae", IF_OPEN, IF("float4_e2m1fn", "mae")},
+    {"fouroversix.if4.max", IF_SOURCE "IF4, scale rule abs_max", "", IF("float4_e2m1fn", "max")},
+    {"fouroversix.if6_e2m3", IF_SOURCE "IF6 of E2M3, scale rule mse", IF_OPEN, IF("float6_e2m3fn", "mse")},
+    {"fouroversix.if6_e3m2", IF_SOURCE "IF6 of E3M2, scale rule mse", IF_OPEN, IF("float6_e3m2fn", "mse")},
     {"torchao.nvfp4.cpu", "torchao nvfp4_tensor.py at 36027d8, binary32 on a CPU", "",
      NV4 "zero=formula;t=T/2688;s=max(A/6/t,0x3c800000);x=x*(1/t/s))"},
     {"torchao.nvfp4.cuda", "torchao nvfp4_tensor.py at 36027d8, CUDA eager", "Not run here.",

@@ -20,7 +20,7 @@ enum {
   KEY_FORMULA, /* the first of HU_OF_COUNT */
   KEY_COUNT = KEY_FORMULA + HU_OF_COUNT
 };
-enum { WORDS = 10, PIECE_MAX = 160 };
+enum { WORDS = HU_SCALE_RULES, PIECE_MAX = 160 };
 
 /* In the order in which hu_scaling_text writes them. A name without '=' is a key without a value. */
 static const struct {
@@ -31,7 +31,7 @@ static const struct {
     {"block=", {0}},
     {"rule=",
      {"floor", "ceil", "even", "rceil", "ratio", "4over6_mae", "4over6_mse", "4over6_mae_fast", "4over6_mse_fast",
-      "sweep_mse"}},
+      "sweep_mse", "", "intfloat_mae", "intfloat_mse", "intfloat_max"}},
     {"round=", {0}},
     {"steps=", {"exact", "divide", "multiply", "encode", "reciprocal"}},
     {"tensor", {0}},

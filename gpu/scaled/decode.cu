@@ -191,7 +191,7 @@ hu_status hui_cuda_scaled_decode(size_t rows, size_t cols, float *z, size_t ldz,
   hui_look_at(hui_scaled_scales_of(rows, cols, x, scaling), stream);
   hu_scaled_args *args = &undo.scaled;
   hui_scaled_args_of(args, rows, cols, scaling, rne);
-  args->lanes = args->scaler.element.fits_binary32 && !args->scaler.own_v;
+  args->lanes = args->scaler.element.fits_binary32 && !args->scaler.own_v && !args->scaler.two_types;
   args->z = (uint32_t *)(void *)z;
   args->ldz = ldz;
   args->codes = (uint8_t *)x->codes;

@@ -74,7 +74,13 @@ enum {
   /* No word: the formulas of the scaling make tensor scale, scales, elements and values (docs/scaled.md section 4.4).
    * Elements and scales must be binary32 numbers; steps exact, tensor 1 where there is a formula S or t. */
   HU_SCALE_FORMULAS = 10,
-  HU_SCALE_RULES = 11 /* (count) */
+  /* As ratio; each block has the element format or integers of its width, by the smaller error, and the sign of the
+   * scale says which (docs/scaled.md section 4.5). Elements float4_e2m1fn, float6_e2m3fn or float6_e3m2fn, scales
+   * float8_e4m3fn, blocks as under 4over6, a second level, steps multiply.  (IF4 and IF6 of fouroversix) */
+  HU_SCALE_INTFLOAT_MAE = 11, /* intfloat_mae: by the sum of |error| */
+  HU_SCALE_INTFLOAT_MSE = 12, /* intfloat_mse: by the sum of squares */
+  HU_SCALE_INTFLOAT_MAX = 13, /* intfloat_max: by the largest |error| */
+  HU_SCALE_RULES = 14         /* (count) */
 };
 /* The second level, and the largest scale M_S that t leaves room for. */
 enum {
@@ -277,8 +283,8 @@ typedef struct hu_scaled_extra {
  *            NULL of stream (0, 0): the same words in every such call
  *   events   as in array.h: those of the elements' roundings (docs/scaled.md section 6); the roundings of scales count
  *            nowhere
- *   decode   takes any codes: a NaN scale gives NaN, a negative one (a sign of the scale's format) its sign, an
- *            infinite one times zero NaN. mode, events and extra play no part
+ *   decode   takes any codes: a NaN scale gives NaN, a negative one (a sign of the scale's format) its sign, under
+ *            intfloat integers, an infinite one times zero NaN. mode, events and extra play no part
  *   rows     A_T of docs/scaled.md is the largest magnitude of a row, and hu_scaled.tensor has one t for each row,
  *            beside everything else; all else is as if each row were a matrix (except for its random words). The
  *            scaling must have a second level and blocks of one row (else HU_E_SCALING)

@@ -97,4 +97,53 @@ for name, top in (('nvint4', 7), ('nvint6', 31)):
             print('%s: %d elements and %d scales, equal' % (name, x.size, scales.size))
         run.say(name + ', tensor', [np.load(run.path('z.tensor.npy'))], [decode], [most], np.array([np.load(run.path('z.tensor.npy')) == decode]))
     run.presets += 1
+# IF4 and IF6, as fouroversix's select_intfloat has them; sums from the first element on.
+E4M3 = run.values('ue4m3', 7)[1].astype(f32)
+
+
+def rounded(y, name, width):
+    """E2M1 or E2M3, E3M2 to nearest, ties to even, saturating: codes, and their numbers."""
+    found = run.encode(name, y.ravel()).reshape(y.shape)
+    return found, run.values(name, width)[1].astype(f32)[found]
+
+
+def total(e, error):
+    if error == 'max':
+        return e.max(2)
+    e = e * e if error == 'mse' else e
+    at = e[:, :, 0]
+    for k in range(1, e.shape[2]):
+        at = at + e[:, :, k]
+    return at
+
+
+for seed, (rule, name, top, most, g, f, error) in enumerate((
+        ('if4', 'float4_e2m1fn', 6, 7, 1.16666666, 0.8571428571, 'mse'), ('if4.mae', 'float4_e2m1fn', 6, 7, 1.16666666, 0.8571428571, 'mae'),
+        ('if4.max', 'float4_e2m1fn', 6, 7, 1.16666666, 0.8571428571, 'max'),
+        ('if6_e2m3', 'float6_e2m3fn', 7.5, 31, 4.1333333333, 0.2419355, 'mse'),
+        ('if6_e3m2', 'float6_e3m2fn', 28, 31, 1.1071428571, 0.9032258065, 'mse'))):
+    x = matrix(seed + 20) if seed % 2 else np.random.default_rng(seed).normal(size=(ROWS, COLS)).astype(f32)
+    blocks, width = x.reshape(ROWS, -1, 16), 4 if most == 7 else 6
+    largest = np.abs(x).max()
+    both = f32(top * 448)
+    encode = both / largest
+    plain = run.encode('ue4m3', (np.abs(blocks).max(2) / f32(top) * encode).ravel()).reshape(ROWS, -1)
+    s = E4M3[plain][:, :, None]
+    with np.errstate(divide='ignore', invalid='ignore'):
+        y = np.where(s == 0, f32(0), blocks * (f32(1) / (f32(1) / encode * s)))
+    floats, p = rounded(y, name, width)
+    i = np.rint(np.clip(y * f32(g), -most, most))
+    apart = [total(np.abs(p * s * largest / both - blocks), error), total(np.abs(i * s * largest * f32(f) / both - blocks), error)]
+    chosen = apart[1] < apart[0]
+    signs = (i < 0).astype(np.uint8) << (width - 1)
+    integers = i.astype(np.int64) & 15 if width == 4 else signs | np.abs(i).astype(np.uint8)
+    there = np.where(chosen[:, :, None], integers, floats).reshape(x.shape)
+    ours, scales = codes('fouroversix.' + rule, x)
+    good = run.say(rule + ', scales', scales.ravel(), (plain | chosen * 128).ravel(), plain.ravel(), (scales == (plain | chosen * 128)).ravel())
+    # A zero of the element format keeps the sign of x, also under a scale of 0.
+    there = np.where((there.reshape(blocks.shape) & (2**(width - 1) - 1) == 0) & ~chosen[:, :, None], np.signbit(blocks).astype(np.uint8) << (width - 1),
+                     there.reshape(blocks.shape)).reshape(x.shape)
+    if run.say(rule, ours.ravel(), there.ravel(), x.ravel(), (ours == there).ravel()) and good:
+        print('%s: %d elements and %d scales, equal codes; %d blocks of integers' % (rule, x.size, scales.size, chosen.sum()))
+    run.presets += 1
 run.done('NumPy ' + np.__version__)

@@ -39,13 +39,19 @@ static uint32_t random_side(t_random *random) {
 static void make_four_six(t_random *random, hu_scaling *scaling) {
   scaling->element = parsed("float4_e2m1fn");
   scaling->scale = parsed(t_below(random, 4) ? "ue4m3" : "float8_e4m3fn");
-  scaling->rule = (uint8_t)(HU_SCALE_4OVER6_MAE + t_below(random, HU_SCALE_FORMULAS - HU_SCALE_4OVER6_MAE));
+  scaling->rule = (uint8_t)(HU_SCALE_4OVER6_MAE + t_below(random, HU_SCALE_RULES - 1 - HU_SCALE_4OVER6_MAE));
+  if (scaling->rule >= HU_SCALE_FORMULAS) scaling->rule++;
   scaling->steps = HU_STEPS_MULTIPLY;
   if (scaling->rule == HU_SCALE_SWEEP_MSE && t_below(random, 2)) scaling->steps = HU_STEPS_DIVIDE;
   scaling->round = t_below(random, 4) ? 0 : (uint8_t)t_below(random, HU_RAZ + 1);
   scaling->tensor = (uint8_t)(HU_TENSOR_MAX + t_below(random, 2));
   if (scaling->rule == HU_SCALE_SWEEP_MSE) scaling->tensor = (uint8_t)t_below(random, 2);
   scaling->coding = HU_CODING_FORMAT;
+  if (scaling->rule >= HU_SCALE_INTFLOAT_MAE) {
+    scaling->element = parsed(elements[2 + t_below(random, 3)]);
+    scaling->scale = parsed("float8_e4m3fn");
+    scaling->tensor = HU_TENSOR_MAX;
+  }
   scaling->rows = t_below(random, 2) ? 1 : 1 + t_below(random, 16);
   scaling->cols = t_below(random, 2) ? 16 : 1 + t_below(random, 16);
 }

@@ -22,8 +22,9 @@ typedef struct block {
   size_t r0, r1, c0, c1;
   int nan; /* the scale is NaN */
   double scale, d;
-  float S;  /* `encode` with one level */
-  float by; /* what elements are multiplied with, where they are */
+  float S;      /* `encode` with one level */
+  float by;     /* what elements are multiplied with, where they are */
+  int integers; /* section 4.5: the type of the block */
 } block;
 
 static void must(int fine) {
@@ -193,6 +194,8 @@ static uint32_t ratio_code(const model *m, const t_formats *formats, float a, fl
 
 static int is_ratio(const hu_scaling *scaling) { return scaling->rule >= HU_SCALE_RATIO; }
 
+static int has_types(const hu_scaling *scaling) { return scaling->rule >= HU_SCALE_INTFLOAT_MAE; }
+
 static double product(const model *m, double scale) {
   if (m->scaling.steps == HU_STEPS_EXACT) return scale * m->tensor; /* exact: at most 24 + 24 digits */
   float z = (float)scale * m->tensor;
@@ -219,10 +222,47 @@ static uint32_t scale_of(const model *m, const t_formats *formats, block *b, flo
     code = round_number(scaling->scale, rne, ldexp(1, power_rule(m, formats, a)), 0, &events);
   }
   b->scale = value_of(scaling->scale, code);
+  b->integers = 0;
   b->d = product(m, b->scale);
   b->by = b->S != 0 ? b->S : rn(1 / (float)b->d);
   if (scaling->steps == HU_STEPS_RECIPROCAL && scaling->tensor) b->by = rn(S / (float)b->scale);
   return code;
+}
+
+/* ---- section 4.5 ---- */
+
+/* The row of the table for an element format: N, g, f and how codes have a sign. */
+typedef struct t_type {
+  int most, twos;
+  float g, f;
+} t_type;
+
+static t_type type_of(hu_format element) {
+  static const t_type four = {7, 1, 0x1.2aaaaap0f, 0x1.b6db6ep-1f}, e2m3 = {31, 0, 0x1.088888p2f, 0x1.ef7be2p-3f},
+                      e3m2 = {31, 0, 0x1.1b6db6p0f, 0x1.ce739cp-1f};
+  return element.m == 1 ? four : element.m == 3 ? e2m3 : e3m2;
+}
+
+/* The format of whole numbers up to N, for the oracle. */
+static hu_format whole_numbers(t_type type) {
+  hu_format format;
+  must(hu_format_parse(&format, type.most == 7 ? "fp(0,3,-2):finite,nonegzero" : "fp(0,5,-4):finite,nonegzero", NULL) ==
+       HU_OK);
+  return format;
+}
+
+static double integer_of(t_type type, uint32_t code) {
+  int64_t top = type.most + 1, n = code & (2 * top - 1);
+  if (n < top) return (double)n;
+  return (double)(type.twos ? n - 2 * top : top - n);
+}
+
+/* The code of I for y, what steps give for an element. */
+static uint32_t integer_code(t_type type, hu_mode mode, float y, uint32_t random, uint32_t *events) {
+  hu_format format = whole_numbers(type);
+  double n = value_of(format, round_number(format, mode, rn(y * type.g), random, events));
+  if (type.twos) return (uint32_t)(int32_t)n & (uint32_t)(2 * type.most + 1);
+  return (uint32_t)fabs(n) + (n < 0 ? (uint32_t)type.most + 1 : 0);
 }
 
 /* ---- section 5 ---- */
@@ -241,7 +281,9 @@ static uint32_t element_of(const model *m, const t_formats *formats, const block
     *events |= more;
     return isnan(x) && formats->element.nan_code != TABLE_NO_CODE ? (uint32_t)formats->element.nan_code : 0;
   }
-  if (!isfinite(x) || x == 0) {
+  if (b->integers) {
+    code = integer_code(type_of(scaling->element), mode, x == 0 ? x : rn(x * b->by), random, events);
+  } else if (!isfinite(x) || x == 0) {
     code = round_number(scaling->element, mode, x, random, events);
   } else if (b->d == 0) {
     code = round_number(scaling->element, mode, copysign(0, x), random, events);
@@ -259,8 +301,9 @@ static uint32_t element_of(const model *m, const t_formats *formats, const block
   return code;
 }
 
-static double number_of(const model *m, const t_formats *formats, uint32_t code) {
+static double number_of(const model *m, const t_formats *formats, const block *b, uint32_t code) {
   int64_t n = code;
+  if (b->integers) return integer_of(type_of(m->scaling.element), code);
   if (m->scaling.coding != HU_CODING_TWOS) return value_of(m->scaling.element, code);
   if (n >> (formats->width - 1)) n -= (int64_t)1 << formats->width;
   return (double)n * value_of(m->scaling.element, 1);
@@ -275,7 +318,11 @@ static uint32_t stored(const model *m, const t_formats *formats, uint32_t code) 
 
 static float value_under(const model *m, const t_formats *formats, double scale, uint32_t code) {
   uint32_t quiet = 0x7FC00000;
-  float z = (float)(number_of(m, formats, code) * product(m, scale)); /* exact in binary64, then rounded */
+  block b = {.integers = has_types(&m->scaling) && signbit(scale) && !isnan(scale)};
+  double p = number_of(m, formats, &b, code);
+  if (b.integers) p = (float)(p * type_of(m->scaling.element).f);
+  if (has_types(&m->scaling)) scale = fabs(scale);
+  float z = (float)(p * product(m, scale)); /* exact in binary64, then rounded */
   if (isnan(z)) memcpy(&z, &quiet, sizeof z);
   return z;
 }
@@ -292,7 +339,7 @@ static int is_sweep(const model *m) { return m->scaling.rule == HU_SCALE_SWEEP_M
 static float error_of(const model *m, const t_formats *formats, const block *b, float S, size_t k) {
   int rule = m->scaling.rule, fast = rule == HU_SCALE_4OVER6_MAE_FAST || rule == HU_SCALE_4OVER6_MSE_FAST;
   uint32_t ignored;
-  float p = (float)number_of(m, formats, element_of(m, formats, b, m->x[k], word_of(m, k), &ignored));
+  float p = (float)number_of(m, formats, b, element_of(m, formats, b, m->x[k], word_of(m, k), &ignored));
   volatile float y = p * (float)b->scale, x = m->x[k];
   if (is_sweep(m)) {
     y = p * (float)b->d;
@@ -300,10 +347,13 @@ static float error_of(const model *m, const t_formats *formats, const block *b, 
     x = x * S;
   } else {
     y = y * formats->all;
+    if (b->integers) y = y * type_of(m->scaling.element).f;
     y = y / (float)(formats->top * formats->top_scale);
   }
   volatile float e = y - x;
-  if (rule == HU_SCALE_4OVER6_MAE || rule == HU_SCALE_4OVER6_MAE_FAST) return fabsf(e);
+  if (rule == HU_SCALE_4OVER6_MAE || rule == HU_SCALE_4OVER6_MAE_FAST || rule == HU_SCALE_INTFLOAT_MAE ||
+      rule == HU_SCALE_INTFLOAT_MAX)
+    return fabsf(e);
   e = e * e;
   return e;
 }
@@ -311,6 +361,11 @@ static float error_of(const model *m, const t_formats *formats, const block *b, 
 /* The sums of rows first, then those of rows 8, 4, 2 and 1 apart. */
 static float error_under(const model *m, const t_formats *formats, const block *b, float S) {
   volatile float rows[16] = {0};
+  float most = 0;
+  for (size_t i = b->r0; i < b->r1 && m->scaling.rule == HU_SCALE_INTFLOAT_MAX; i++) {
+    for (size_t j = b->c0; j < b->c1; j++) most = fmaxf(most, error_of(m, formats, b, S, i * m->cols + j));
+  }
+  if (m->scaling.rule == HU_SCALE_INTFLOAT_MAX) return most;
   for (size_t i = b->r0; i < b->r1; i++) {
     for (size_t j = b->c0; j < b->c1; j++) rows[i - b->r0] += error_of(m, formats, b, S, i * m->cols + j);
   }
@@ -340,6 +395,15 @@ static uint32_t sweep(const model *m, const t_formats *formats, block *b, float 
   return best;
 }
 
+/* b: under the scale of this code; becomes the better type. */
+static uint32_t choose_type(const model *m, const t_formats *formats, block *b, float S, uint32_t code) {
+  block integers = *b;
+  integers.integers = 1;
+  if (!(error_under(m, formats, &integers, S) < error_under(m, formats, b, S))) return code;
+  *b = integers;
+  return code + 0x80;
+}
+
 /* b: the scale that ratio gives, of this code; becomes the better one. */
 static uint32_t choose(const model *m, const t_formats *formats, block *b, float S, double a, uint32_t code) {
   block four = *b;
@@ -350,6 +414,7 @@ static uint32_t choose(const model *m, const t_formats *formats, block *b, float
   if (a < least) a = least;
   if (a == 0) return code;
   if (is_sweep(m)) return sweep(m, formats, b, S);
+  if (has_types(&m->scaling)) return choose_type(m, formats, b, S, code);
   mode.round = m->scaling.round;
   mode.saturate = HU_SAT_FINITE;
   volatile float y = rn(rn((float)a / (float)formats->top) * S);
@@ -368,7 +433,7 @@ static size_t side(uint32_t n, size_t all) { return n == 0 || n > all ? all : n;
 
 static block block_at(const model *m, size_t p, size_t q) {
   size_t r = side(m->scaling.rows, m->rows), c = side(m->scaling.cols, m->cols);
-  block b = {p * r, p * r + r, q * c, q * c + c, 0, 0, 0, 0, 0};
+  block b = {p * r, p * r + r, q * c, q * c + c, 0, 0, 0, 0, 0, 0};
   if (b.r1 > m->rows) b.r1 = m->rows;
   if (b.c1 > m->cols) b.c1 = m->cols;
   return b;
@@ -402,7 +467,7 @@ static size_t count(size_t n, uint32_t n_side) { return (n + side(n_side, n) - 1
 
 void model_run(model *m) {
   t_formats formats = formats_of(&m->scaling);
-  block all = {0, m->rows, 0, m->cols, 0, 0, 0, 0, 0};
+  block all = {0, m->rows, 0, m->cols, 0, 0, 0, 0, 0, 0};
   int special;
   float S = 1, a = (float)amax_of(m, &all, &special);
   memset(&m->events, 0, sizeof m->events);

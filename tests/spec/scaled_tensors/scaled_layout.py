@@ -9,7 +9,7 @@ from scaled_formulas import KEYS, Formulas
 from texts import agreed
 
 RULES = ('floor', 'ceil', 'even', 'rceil', 'ratio', '4over6_mae', '4over6_mse', '4over6_mae_fast', '4over6_mse_fast',
-         'sweep_mse')
+         'sweep_mse', 'intfloat_mae', 'intfloat_mse', 'intfloat_max')
 CHOICES = {
     'rule': RULES,
     'steps': ('exact', 'divide', 'multiply', 'encode', 'reciprocal'),
@@ -44,6 +44,7 @@ class Layout:
         self.block_rows, self.block_cols = (None if side == '*' else int(side) for side in keys['block'].split('x'))
         self.formulas = Formulas(self, keys) if 's' in keys else None
         self.rule, self.steps = keys.get('rule'), keys.get('steps', 'exact')
+        self.has_types = (self.rule or '').startswith('intfloat_')
         self.special, self.zero = keys.get('special', 'nan'), keys.get('zero', 'low')
         self.twos, self.pads, self.minus = keys.get('code') == 'twos', 'pad' in keys, keys.get('minus', 'kept')
         self.has_tensor = any(key in keys for key in ('tensor', 'S', 't'))

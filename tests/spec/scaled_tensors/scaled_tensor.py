@@ -2,13 +2,14 @@
 """The elements of a block, and back; events (scaled.md, sections 5 and 6)."""
 from collections import namedtuple
 
-from exact import FINITE, INFINITE, NAN, NOT_A_NUMBER, finite, multiply
+from exact import FINITE, INFINITE, NAN, NOT_A_NUMBER, finite, magnitude, multiply
 from rounding import Mode, round_real
 from scaled_binary32 import LARGEST, less, rn, rne
 from scaled_formulas import FormulaLevel, by_formulas, formula_value
 from scaled_scales import (Scale, SecondLevel, amax, has_special, largest_of, limited, nan_scale, power_of_two_exponent,
                            ratio, zero_scale)
 from scaled_search import tried_scale
+from scaled_types import Integers, IntegerScale, typed_scale
 from words import high_bits, stream_word
 
 Encoded = namedtuple('Encoded', 'codes scales t events')     # codes row-major, scales in the order of section 7
@@ -37,6 +38,7 @@ def encode(layout, elements, rows, cols, mode, key, counter, given=None):
     if given is not None and layout.is_whole() and not layout.has_tensor:
         largest = [given for _ in largest]
     largest = [a if less(layout.amin, a) else layout.amin for a in largest]
+    layout.integers = Integers(layout.element) if layout.has_types else None
     second = FormulaLevel(layout, a_t) if layout.formulas else SecondLevel(layout, a_t)
     codes, events, scales = [0] * len(elements), [set()] * len(elements), []
     for block, a in zip(blocks, largest):
@@ -63,14 +65,14 @@ def block_scale(layout, second, a, rows, mode, words):
         return Scale(layout, second, *layout.power_scale(limited(power_of_two_exponent(a, layout), layout)))
     if layout.rule == 'ratio' or special:
         return ratio(layout, second, a)                     # 4.1, 4.2: with an infinity or a NaN what `ratio` gives
-    return tried_scale(layout, second, a, rows, mode, words)
+    return (typed_scale if layout.has_types else tried_scale)(layout, second, a, rows, mode, words)
 
 
 def element_code(layout, scale, x, mode, r):
     """The code of an element in sign and magnitude, and its events."""
     code, events = rounded_element(layout, scale, x, mode, r)
     element = layout.element
-    if layout.minus != 'kept' and not scale.is_nan and not element.magnitude_of(code):
+    if layout.minus != 'kept' and not scale.is_nan and not isinstance(scale, IntegerScale) and not element.magnitude_of(code):
         signed = layout.minus == 'all' or (layout.minus == 'own' and element.sign_of(code) and not is_minus_zero(x))
         code = element.magnitude_of(code) | (element.mask + 1 >> 1 if signed else 0)
     return code, events
@@ -97,6 +99,9 @@ def rounded_element(layout, scale, x, mode, r):
         if x.n:
             added |= {'inexact', 'underflow', 'to_zero'}
         return code, events | added
+    if isinstance(scale, IntegerScale):                                     # 4.5
+        code, events = layout.integers.rounded(scale.operand(x), mode, r)
+        return code, events | added
     code, events = round_real(scale.operand(x), element, mode, r)           # case 3
     return code, events | added
 
@@ -113,10 +118,14 @@ def decode(layout, codes, scales, t, rows, cols):
                 for i in row:
                     values[i] = rne(formula_value(layout, layout.number(codes[i]), s, t))
             continue
+        integers = layout.has_types and s.sign
+        if layout.has_types:
+            s = magnitude(s)
         d = multiply(s, t)
         if layout.steps != 'exact' or layout.formulas:
             d = rn(d)
         for row in block:
             for i in row:
-                values[i] = rne(multiply(layout.number(codes[i]), d))
+                values[i] = (Integers(layout.element).value(codes[i], d) if integers else
+                             rne(multiply(layout.number(codes[i]), d)))
     return values
