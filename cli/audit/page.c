@@ -41,20 +41,16 @@ static void block(FILE *out, const audit_pair *pair) {
   free(text);
 }
 
-static void body(FILE *out, const audit_result *result) {
+/* Writes a table of the tensors that are equal, or of the others. */
+static void verdicts(FILE *out, const audit_result *result, int equal) {
   char shown[ST_NAME_MAX], text[AUDIT_SENTENCE];
-  cli_causes total = {.count = 0};
-  fputs("<h1>Audit</h1>\n<dl class=\"cards\">", out);
-  page_card(out, "tensors", "%zu", result->count);
-  for (int i = 0; i < AUDIT_VERDICTS; i++)
-    if (result->verdicts[i]) page_card(out, audit_verdicts[i], "%llu", (unsigned long long)result->verdicts[i]);
   fputs(
-      "</dl>\n<h2 id=\"tensors\">Tensors</h2>\n<div class=\"wide\"><table class=\"words sort\" "
-      "aria-labelledby=\"tensors\"><thead><tr><th scope=\"col\">tensor</th><th scope=\"col\">verdict</th>"
-      "<th scope=\"col\">why</th></tr></thead>\n<tbody>\n",
+      "<div class=\"wide\"><table class=\"words sort\" aria-labelledby=\"tensors\"><thead><tr>"
+      "<th scope=\"col\">tensor</th><th scope=\"col\">verdict</th><th scope=\"col\">why</th></tr></thead>\n<tbody>\n",
       out);
   for (size_t i = 0; i < result->count; i++) {
     const audit_pair *pair = &result->pairs[i];
+    if ((pair->verdict == AUDIT_EQUAL) != equal) continue;
     fputs("<tr>", out);
     page_cell(out, "tensor", st_printable(shown, pair->name));
     page_cell(out, "verdict", audit_verdicts[pair->verdict]);
@@ -62,6 +58,21 @@ static void body(FILE *out, const audit_result *result) {
     fputs("</tr>\n", out);
   }
   fputs("</tbody></table></div>\n", out);
+}
+
+static void body(FILE *out, const audit_result *result) {
+  uint64_t equal = result->verdicts[AUDIT_EQUAL];
+  fputs("<h1>Audit</h1>\n<dl class=\"cards\">", out);
+  page_card(out, "tensors", "%zu", result->count);
+  for (int i = 0; i < AUDIT_VERDICTS; i++)
+    if (result->verdicts[i]) page_card(out, audit_verdicts[i], "%llu", (unsigned long long)result->verdicts[i]);
+  fputs("</dl>\n<h2 id=\"tensors\">Tensors</h2>\n", out);
+  if (equal < result->count) verdicts(out, result, 0);
+  if (equal) {
+    fprintf(out, "<details><summary>%llu equal</summary>\n", (unsigned long long)equal);
+    verdicts(out, result, 1);
+    fputs("</details>\n", out);
+  }
   for (size_t i = 0; i < result->count; i++) block(out, &result->pairs[i]);
   fputs(
       "<h2 id=\"errors\">The error, split</h2>\n<div class=\"wide\"><table class=\"sort\" aria-labelledby=\"errors\">"
@@ -72,9 +83,12 @@ static void body(FILE *out, const audit_result *result) {
   for (size_t i = 0; i < result->count; i++)
     for (int k = 0; k < 2; k++) split_row(out, &result->pairs[i], k);
   fputs("</tbody></table></div>\n", out);
-  for (size_t i = 0; i < result->count; i++)
-    for (int k = 0; k < 2; k++) cli_causes_add(&total, &result->pairs[i].causes[k]);
-  report_blocks(out, &total);
+  for (int k = 0; k < 2; k++) {
+    cli_causes total = {.count = 0};
+    for (size_t i = 0; i < result->count; i++) cli_causes_add(&total, &result->pairs[i].causes[k]);
+    report_blocks(out, k ? "blocks-b" : "blocks-a", k ? "Blocks of B by their SQNR" : "Blocks of A by their SQNR",
+                  &total);
+  }
 }
 
 static void print_page(FILE *out, const void *what) {

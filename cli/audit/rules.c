@@ -8,6 +8,7 @@
 
 #include "cli/audit/audit.h"
 #include "cli/target/preset_names.h"
+#include "halfulp/array.h"
 #include "halfulp/formats/ieee.h"
 #include "halfulp/scalar.h"
 
@@ -386,7 +387,7 @@ int audit_rule_apply(audit_made *made, const audit_rule *rule, size_t rows, size
   const hu_scaling *scaling = &rule->scaling;
   float bound = amax ? *amax : 0;
   if (is_format(rule->before)) {
-    for (size_t i = 0; i < rows * cols; i++) x[i] = hu_quantize(rule->before, (hu_mode){0}, x[i], 0, NULL);
+    if (hu_quantize_n(rows * cols, x, 1, x, 1, rule->before, (hu_mode){0}, NULL, NULL) != HU_OK) return 0;
     bound = hu_quantize(rule->before, (hu_mode){0}, bound, 0, NULL);
   }
   made->second = 1;

@@ -167,7 +167,7 @@ char (*audit_common(const audit_result *result, size_t *count))[AUDIT_RULE_TEXT]
 
 void audit_print_end(FILE *out, const audit_result *result) {
   const char *between = "";
-  fprintf(out, "%zu tensors: ", result->count);
+  fprintf(out, "%zu tensor%s: ", result->count, result->count == 1 ? "" : "s");
   for (int i = 0; i < AUDIT_VERDICTS; i++) {
     if (!result->verdicts[i]) continue;
     fprintf(out, "%s%llu %s", between, (unsigned long long)result->verdicts[i], audit_verdicts[i]);

@@ -239,7 +239,7 @@ static void page(FILE *out, const void *what) {
   report_exponents(out, &total);
   fputs("<h2>SQNR by tensor</h2>\n", out);
   report_sqnr(out, results);
-  report_blocks(out, &total.causes);
+  report_blocks(out, "blocks", "Blocks by their SQNR", &total.causes);
   tensors(out, results, &total);
   short_rows(out, results);
   events(out, &total.events);

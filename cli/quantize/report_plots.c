@@ -54,15 +54,15 @@ void report_sqnr(FILE *out, const tensors_results *results) {
   free(list);
 }
 
-void report_blocks(FILE *out, const cli_causes *causes) {
+void report_blocks(FILE *out, const char *id, const char *title, const cli_causes *causes) {
   enum { WIDTH = 920, ROW = 22, NAMES = 150 };
   svg image;
   uint64_t most = 1;
   if (!causes->count) return;
   for (int i = 0; i < CLI_CAUSES_BINS; i++)
     if (causes->bins[i] > most) most = causes->bins[i];
-  fputs("<h2>Blocks by their SQNR</h2>\n", out);
-  page_begin_drawing(&image, out, "blocks", WIDTH, CLI_CAUSES_BINS * ROW + 8, "Blocks by their SQNR",
+  fprintf(out, "<h2>%s</h2>\n", title);
+  page_begin_drawing(&image, out, id, WIDTH, CLI_CAUSES_BINS * ROW + 8, title,
                      "One bar for each range of the ratio of signal to noise, as long as it has blocks.");
   for (int i = 0; i < CLI_CAUSES_BINS; i++) {
     char name[CLI_CAUSES_BIN_TEXT], text[32];

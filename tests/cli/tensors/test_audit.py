@@ -4,6 +4,7 @@
 import json
 import math
 import random
+import re
 import struct
 import sys
 
@@ -317,6 +318,15 @@ class Audit(support.Case):
         self.assertEqual((parser.open, parser.fetches), ([], []))
         self.assertIn("parted", page)
         self.assertNotIn('<b>"&', page)
+        self.assertTrue(text.endswith("1 tensor: 1 parted\n"))
+        # Each side has a drawing of its own, with all of its blocks.
+        found = json.loads(self.ok("audit", "--json", "--source", source, a, b, code=1))["pairs"][0]
+        for side in "ab":
+            drawing = page[page.index("Blocks of %s by their SQNR" % side.upper()):]
+            counts = [int(n) for n in re.findall(r">(\d+)</text>", drawing[:drawing.index("</svg>")])]
+            self.assertEqual(counts, found[side]["causes"]["blocks_by_sqnr"])
+        self.ok("audit", "--report", self.path("r.html"), a, a)
+        self.assertIn("<details><summary>1 equal</summary>", self.read("r.html").decode())
 
     def test_arrays(self):
         values = self.put("x.npy", numbers(18, 640), (10, 64))
