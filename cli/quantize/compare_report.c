@@ -101,12 +101,26 @@ static void tensors(FILE *out, const compare_table *table) {
   fputs("</tbody></table></div>\n", out);
 }
 
+/* Writes the parts of the noise, and the bias; dashes where errors are not known by their causes. */
+static void cause_cells(FILE *out, const cli_causes *z) {
+  const double parts[] = {z->scale_noise, z->dead_noise, z->saturated_noise, z->grid_noise};
+  for (int i = 0; i < 5 && !z->count; i++) fputs("<td data-v=\"-1\">-</td>", out);
+  if (!z->count) return;
+  for (int i = 0; i < 4; i++)
+    fprintf(out, "<td data-v=\"%.9g\">%.2f %%</td>", cli_causes_share(z, parts[i]),
+            100 * cli_causes_share(z, parts[i]));
+  fprintf(out, "<td data-v=\"%.9g\">%s</td>", cli_causes_bias(z), ROUNDED(cli_causes_bias(z), 4));
+}
+
 static void figures(FILE *out, const compare_table *table) {
   fputs(
       "<h2 id=\"figures\">All tensors</h2>\n<div class=\"wide\"><table class=\"sort\" aria-labelledby=\"figures\">"
       "<thead><tr><th scope=\"col\">format</th><th scope=\"col\">SQNR, dB</th><th scope=\"col\">bits per element</th>"
       "<th scope=\"col\">largest error</th><th scope=\"col\">rms error</th><th scope=\"col\">zeros</th>"
-      "<th scope=\"col\">not 0 before</th><th scope=\"col\">overflow of elements</th></tr></thead>\n<tbody>\n",
+      "<th scope=\"col\">not 0 before</th><th scope=\"col\">overflow of elements</th><th scope=\"col\">noise: "
+      "scales</th>"
+      "<th scope=\"col\">dead zone</th><th scope=\"col\">saturation</th><th scope=\"col\">grid</th>"
+      "<th scope=\"col\">bias of the mean</th></tr></thead>\n<tbody>\n",
       out);
   for (int k = 0; k < table->count; k++) {
     const tensors_result *result = &table->columns[k].total;
@@ -117,10 +131,12 @@ static void figures(FILE *out, const compare_table *table) {
     fprintf(out, "<td data-v=\"%s\">%s</td>", DECIMAL(result->bits), ROUNDED(result->bits, 4));
     fprintf(out, "<td data-v=\"%s\">%s</td>", DECIMAL(result->errors.max_abs), ROUNDED(result->errors.max_abs, 4));
     fprintf(out, "<td data-v=\"%s\">%s</td>", DECIMAL(result->errors.rms), ROUNDED(result->errors.rms, 4));
-    fprintf(out, "<td data-v=\"%zu\">%zu</td><td data-v=\"%llu\">%llu</td><td data-v=\"%llu\">%llu</td></tr>\n",
+    fprintf(out, "<td data-v=\"%zu\">%zu</td><td data-v=\"%llu\">%llu</td><td data-v=\"%llu\">%llu</td>",
             result->errors.zeros, result->errors.zeros, (unsigned long long)result->events.to_zero,
             (unsigned long long)result->events.to_zero, (unsigned long long)result->events.overflow,
             (unsigned long long)result->events.overflow);
+    cause_cells(out, &result->causes);
+    fputs("</tr>\n", out);
   }
   fputs("</tbody></table></div>\n", out);
 }
@@ -143,7 +159,11 @@ static void page(FILE *out, const void *what) {
   fputs(
       "<h2>Words</h2>\n<p>SQNR is ten times the decimal logarithm of the sum of the squares before over the sum of the "
       "squared errors, over the elements that are finite before and after. Bits per element count packed codes and "
-      "scales.</p>\n",
+      "scales. Of the noise, the part of scales is what a better factor for each block would take away; the rest "
+      "belongs "
+      "to elements that became 0 (dead zone), that lie beyond the largest value of their block (saturation), and to "
+      "all "
+      "others (grid).</p>\n",
       out);
   page_close(out, page_sorting);
 }

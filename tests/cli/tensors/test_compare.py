@@ -78,6 +78,9 @@ class Compare(Base):
             for t in c["tensors"]:
                 self.assertIn(t["name"], parser.cells)
             self.assertIn("%.2f" % c["errors"]["sqnr_db"], parser.cells)
+            for part in ("scale", "dead", "saturated", "grid"):
+                if c["causes"]:
+                    self.assertIn("%.2f %%" % (100 * c["causes"][part + "_share"]), parser.cells)
         # The drawing has the best format first.
         order = sorted(got, key=lambda c: -c["errors"]["sqnr_db"])
         drawing = page[page.index("One bar per format"):]
