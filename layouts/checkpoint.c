@@ -49,17 +49,17 @@ static int by_name(const void *x, const void *y) {
 static int lies_elsewhere(const hu_checkpoint *x, const hui_raw *raw) {
   const char *file = json_string_value(json_object_get(x->map, raw->tensor->name));
   const char *slash = strrchr(raw->shard->path, '/');
-  return file && x->indexed && strcmp(file, slash ? slash + 1 : raw->shard->path) != 0;
+  return file && x->index && strcmp(file, slash ? slash + 1 : raw->shard->path) != 0;
 }
 
 static int check_index(hu_checkpoint *x) {
   char shown[ST_NAME_MAX];
   const char *name;
   json_t *value;
-  if (!x->indexed) return 1;
+  if (!x->index) return 1;
   json_object_foreach(x->map, name, value) {
     if (hui_raw_find(x, name)) continue;
-    return hui_wrong(x, "%s: weight_map: tensor '%s' is not in %s", x->path, st_printable(shown, name),
+    return hui_wrong(x, "%s: weight_map: tensor '%s' is not in %s", x->index, st_printable(shown, name),
                      json_string_value(value));
   }
   return 1;
@@ -119,6 +119,7 @@ void hu_checkpoint_close(hu_checkpoint *x) {
   free(x->raws);
   free(x->shards);
   free(x->path);
+  free(x->index);
   free(x->folder);
   free(x);
 }

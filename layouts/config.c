@@ -41,7 +41,7 @@ static int load(hu_checkpoint *x, json_t **z, const char *name) {
   snprintf(path, capacity, "%s%s", x->folder, name);
   int there = stat(path, &info) == 0 && S_ISREG(info.st_mode), good = !there || x->reader->read(&bytes, path, x->line);
   if (there && good) {
-    skip = bytes.size >= 3 && !memcmp(bytes.data, "\xEF\xBB\xBF", 3) ? 3 : 0;
+    skip = hui_byte_order_mark(bytes.data, bytes.size);
     char *text = as_json(bytes.data + skip, bytes.size - skip);
     *z = text ? json_loads(text, 0, &where) : NULL;
     good =

@@ -66,7 +66,8 @@ static int read_index(hu_checkpoint *x, const char *path) {
   hui_bytes bytes;
   json_error_t where;
   if (!hui_shard_check(x, path, NULL) || !x->reader->read(&bytes, path, x->line)) return 0;
-  json_t *root = json_loadb((const char *)bytes.data, bytes.size, JSON_REJECT_DUPLICATES, &where);
+  size_t mark = hui_byte_order_mark(bytes.data, bytes.size);
+  json_t *root = json_loadb((const char *)bytes.data + mark, bytes.size - mark, JSON_REJECT_DUPLICATES, &where);
   x->reader->free(&bytes);
   x->map = json_incref(json_object_get(root, "weight_map"));
   json_decref(root);
@@ -83,7 +84,8 @@ static int open_index(hu_checkpoint *x, const char *path) {
   const char *tensor;
   json_t *value, *seen = json_object();
   int good = seen && read_index(x, path);
-  x->indexed = 1;
+  x->index = strdup(path);
+  if (!x->index) good = hui_wrong(x, "%s: out of memory", path);
   json_object_foreach(good ? x->map : NULL, tensor, value) {
     const char *name = json_string_value(value);
     if (!name || !is_plain_name(name) || !hui_is_model_name(name))

@@ -8,6 +8,7 @@
 #define HALFULP_LAYOUTS_LAYOUTS_H
 
 #include <regex.h>
+#include <string.h>
 
 #include "files/safetensors.h"
 #include "halfulp/checkpoint.h"
@@ -185,7 +186,7 @@ struct hu_checkpoint {
   hu_format format;
   struct json_t *links;                 /* ONNX: names of codes, each with those of what scales them */
   struct json_t *map;                   /* weight_map of an index */
-  int indexed;                          /* 1: the index says which files there are; 0: it may say where others lie */
+  char *index;                          /* that says which files there are; NULL: it may say where others lie */
   struct json_t *config, *quantization; /* config.json; what it says of quantization, from wherever it is */
   const char *says;                     /* the file that says so; NULL: none */
   struct json_t *modules, *otherwise;   /* what it says of modules, by name, and of all others */
@@ -206,6 +207,10 @@ hu_status hui_checkpoint_open(hu_checkpoint **z, const char *path, const char *l
                               char line[HU_CHECKPOINT_LINE]);
 /* Returns 1 if the end of a name is that of a kind of model that is read. */
 int hui_is_model_name(const char *name);
+/* Returns how many bytes the byte order mark has that some editors write before JSON: 3 or 0. */
+static inline size_t hui_byte_order_mark(const void *data, size_t size) {
+  return size >= 3 && !memcmp(data, "\xEF\xBB\xBF", 3) ? 3 : 0;
+}
 /* Checks that a path is that of an ordinary file (shards.c), and notes which one: 1, or 0 and the line. shard may be
  * NULL. */
 int hui_shard_check(hu_checkpoint *x, const char *path, hui_shard *shard);

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* halfulp info - the card of a format; what this build has of IEEE P3109. */
+#include <errno.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "cli/base/cli.h"
 #include "cli/base/names.h"
@@ -333,6 +335,14 @@ static int declare(int json) {
   return CLI_OK;
 }
 
+/* Says what is wrong with the name of a file: those of formats have no '/'. */
+static int check_name(const char *name) {
+  int there = access(name, F_OK) == 0;
+  if (!strchr(name, '/') && !(there && strchr(name, '.'))) return CLI_OK;
+  if (!there) return cli_fail(name, "%s", strerror(errno));
+  return cli_fail(name, "has no ending of a model: .safetensors, .index.json, .gguf, .pt, .pth, .ckpt, .bin, .onnx");
+}
+
 int cli_info(int argc, char **argv) {
   info_state state = {0};
   char **operands;
@@ -348,6 +358,7 @@ int cli_info(int argc, char **argv) {
   if (model && state.table) return cli_fail(NULL, "info: --table goes with a format");
   if (model) return cli_model_info(operands[0], state.layout, state.json);
   if (state.layout) return cli_fail(NULL, "info: --layout goes with a model");
+  if (check_name(operands[0])) return CLI_BAD;
   if (!state.table && (cli_scaled_card(operands[0], state.json) || cli_s2fp8_card(operands[0], state.json) ||
                        cli_hif4_card(operands[0], state.json)))
     return CLI_OK;

@@ -139,7 +139,7 @@ static int joins(const hu_checkpoint *model, const char *out) {
   const char *slash = strrchr(out, '/');
   char *parent = slash ? strndup(out, (size_t)(slash - out) + 1) : strdup(".");
   int is_folder = model && stat(model->path, &folder) == 0 && S_ISDIR(folder.st_mode);
-  int same = is_folder && !model->indexed && parent && stat(parent, &place) == 0 && place.st_dev == folder.st_dev &&
+  int same = is_folder && !model->index && parent && stat(parent, &place) == 0 && place.st_dev == folder.st_dev &&
              place.st_ino == folder.st_ino;
   free(parent);
   return same && cli_ends(out, ".safetensors");

@@ -23,7 +23,7 @@ static int make_plan(st_file *plan, const cli_quantize_state *state, const tenso
     if (is_chosen(state, tensor)) good = st_add(plan, tensor->name, tensor->dtype, tensor->dims, tensor->shape);
   }
   if (!good) return cli_fail(in->name, "out of memory");
-  if (!plan->count && in->file.count) return cli_fail(in->name, "--include: no tensor has such a name");
+  if (!plan->count) return cli_fail(in->name, "--include: no tensor has such a name");
   return tensors_layout(plan, out);
 }
 
@@ -90,6 +90,7 @@ static int write_array(const st_file *plan, const tensors_input *in, const char 
 int cli_decode_model(const cli_quantize_state *state, const tensors_input *in, const char *out) {
   st_file plan = {0};
   int code = tensors_spare_model(in, out, state->in_place);
+  if (code == CLI_OK && !in->file.count) code = cli_fail(in->name, "holds no tensor that could be decoded");
   if (code == CLI_OK) code = make_plan(&plan, state, in, out);
   if (code == CLI_OK) code = cli_ends(out, ".safetensors") ? write_file(&plan, in, out) : write_array(&plan, in, out);
   st_free(&plan);

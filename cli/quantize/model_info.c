@@ -104,7 +104,7 @@ static void print_line(const hu_checkpoint_tensor *tensor, const counts *z, int 
 static void print_head(const tensors_input *in, int width) {
   size_t layouts = 0, n = hu_checkpoint_count(in->model);
   for (size_t i = 0; i < n; i++) layouts += hu_checkpoint_at(in->model, i).layout[0] != 0;
-  printf("%s: %zu tensors, %zu of them in low precision\n", in->name, n, layouts);
+  printf("%s: %zu tensor%s, %zu of them in low precision\n", in->name, n, n == 1 ? "" : "s", layouts);
   printf("%-*s  %-16s  %-14s  %-24s  %-9s  %-16s  %10s  %12s  %12s  %9s  %9s  %9s\n", width, "tensor", "layout",
          "elements", "scales", "block", "shape", "count", "least", "largest", "saturated", "zero", "NaN");
 }

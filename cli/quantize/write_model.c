@@ -177,6 +177,8 @@ int cli_write_model(const cli_quantize_state *state, const char *target, const c
   int code = changes ? write_held(&in, &order, out, changes, "write") : CLI_BAD;
   if (code == CLI_OK && state->numeric.json) json_changes(&in, &order, out, changes);
   if (code == CLI_OK && !state->numeric.json && !cli_quiet()) print_changes(&in, &order, out, changes);
+  if (code == CLI_OK && (fflush(stdout) || ferror(stdout)))
+    code = cli_fail(out, "was written whole; what it changed could not be printed");
   free(changes);
   tensors_close(&in);
   return code;

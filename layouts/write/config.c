@@ -141,6 +141,17 @@ static json_t *quantization(const hui_writing *x) {
 
 /* ---- config.json ---- */
 
+/* Loads a file of JSON, behind the byte order mark that it may have. */
+static json_t *load(const char *path, json_error_t *where) {
+  char mark[3] = "";
+  FILE *file = fopen(path, "rb");
+  if (!file) return json_load_file(path, 0, where); /* which says why */
+  if (!hui_byte_order_mark(mark, fread(mark, 1, 3, file))) rewind(file);
+  json_t *z = json_loadf(file, 0, where);
+  fclose(file);
+  return z;
+}
+
 /* Reads it again: what the reader took for null, NaN and Infinity, would be lost. */
 static hu_status read_config(hui_writing *x, json_t **z) {
   char *path = joined(x->model->folder, "", "config.json");
@@ -148,7 +159,7 @@ static hu_status read_config(hui_writing *x, json_t **z) {
   json_error_t where;
   hu_status status = path ? HU_OK : hui_write_no_memory(x);
   int there = path && stat(path, &info) == 0;
-  *z = there ? json_load_file(path, 0, &where) : json_object();
+  *z = there ? load(path, &where) : json_object();
   if (status == HU_OK && there && !json_is_object(*z))
     status = hui_write_wrong(x, HU_E_DATA, "%.400s: %.200s (line %d)", path, *z ? "no JSON object" : where.text,
                              *z ? 1 : where.line);

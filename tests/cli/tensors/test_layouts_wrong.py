@@ -186,7 +186,30 @@ class Folders(Layouts):
         self.write("f/a.safetensors", safetensors([self.data]))
         for wrong, word in (({"w": "a.safetensors", "v": "a.safetensors"}, "'v' is not in a.safetensors"), ({}, "names no tensor")):
             self.write("f/model.safetensors.index.json", json.dumps({"weight_map": wrong}).encode())
-            self.bad("info", self.path("f"), says=("model.safetensors.index.json" if wrong == {} else "weight_map", word))
+            self.bad("info", self.path("f"), says=("model.safetensors.index.json", word))
+
+    def test_index_says_which(self):
+        """An index behind a byte order mark is read, and what is wrong in it is said of the index, in a folder, too."""
+        os.mkdir(self.path("f"))
+        self.write("f/a.safetensors", safetensors([("w", "F32", (1,), floats([1.0]))]))
+        index = "f/model.safetensors.index.json"
+        self.write(index, b"\xef\xbb\xbf" + json.dumps({"weight_map": {"w": "a.safetensors"}}).encode())
+        self.assertIn(": 1 tensor, 0 of them", self.ok("info", self.path("f")))
+        self.write(index, json.dumps({"weight_map": {"w": "a.safetensors", "v": "a.safetensors"}}).encode())
+        for path in (self.path("f"), self.path(index)):
+            self.bad("info", path, says=("f/model.safetensors.index.json: weight_map: tensor 'v'", "a.safetensors"))
+
+    def test_no_model(self):
+        """Names of files that are no model's, and folders that have none."""
+        self.bad("info", self.path("none") + "/", says=("none/", "No such file"))
+        self.bad("info", self.path("none/model"), says=("none/model", "No such file"))
+        self.bad("info", self.write("x.txt", b"x"), says=("x.txt", "ending", ".safetensors"))
+        os.mkdir(self.path("e"))
+        for i in (1, 2):
+            self.write("e/model-%05d-of-00002.safetensors" % i, safetensors([]))
+        self.assertIn("e: 0 tensors", self.ok("info", self.path("e")))
+        self.bad("decode", self.path("e"), self.path("z.safetensors"), says=("e: holds no tensor",))
+        self.assertFalse(os.path.exists(self.path("z.safetensors")))
 
     def test_no_ordinary_file(self):
         os.makedirs(self.path("f/b.safetensors"))

@@ -364,6 +364,23 @@ class Errors(Folders):
         self.write("in/config.json", b'{"a": NaN}')
         self.refused(*q, "ct-fp8-block", "--exclude", "i.*", path, self.path("o"), says="config.json")
 
+    def test_byte_order_mark(self):
+        """A config that the reader takes is one that is written."""
+        path = self.model([tensor("F32", (1, 2), [1.0, 2.0])])
+        self.write("in/config.json", b'\xef\xbb\xbf{"model_type": "llama"}')
+        self.ok("quantize", "-q", "--layout", "f8-e5m2", path, self.path("o"))
+        self.assertEqual(self.folder_of("o")[1]["model_type"], "llama")
+
+    def test_full_standard_output(self):
+        """The folder is whole, and the error says so."""
+        path = self.model([tensor("F32", (1, 2), [1.0, 2.0])])
+        with open("/dev/full", "wb") as full:
+            r = subprocess.run([support.HALFULP, "quantize", "--layout", "f8-e5m2", path, self.path("o")], stdout=full, stderr=subprocess.PIPE, check=False)
+        self.assertEqual(r.returncode, 2)
+        self.assertIn(self.path("o") + ": was written whole", r.stderr.decode())
+        self.assertIn("standard output: cannot write", r.stderr.decode())
+        self.folder_of("o")
+
     def test_link_to_a_folder(self):
         """An empty folder that a link leads to is filled, and the link stays."""
         path = self.model([tensor("F32", (1, 2), [1.0, 2.0])])
