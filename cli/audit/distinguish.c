@@ -3,7 +3,7 @@
  *
  * The proof is for one level, scales of 8 bits and formulas without a search. There the scale of a block depends on its
  * amax A alone, and never falls where A grows; a code depends on the scale and x alone, and never falls where x grows:
- * every step of the formulas is a rounding, which keeps the order. So the pair of the two rules' scales is constant on
+ * every step is a rounding, which keeps the order (of formulas, in_order looks). So the pair of the two rules' scales is constant on
  * intervals of A, whose ends are found by halving, and for each scale the pair of codes on intervals of x. Rules that
  * are equal on every interval are equal on every block of finite numbers; infinities, NaN and zeros are tried with each
  * scale. */
@@ -145,6 +145,43 @@ static int walk_codes(question *z, uint32_t amax) {
   return 0;
 }
 
+/* How a formula changes where a name grows: it does not, never falls, never rises; MIXED: neither is known. */
+enum { SAME = 0, GROWS = 1, FALLS = 2, MIXED = 3 };
+
+static int change_of_two(uint8_t op, int a, int b) {
+  if (op == HU_FORMULA_OVER) b = b == GROWS ? FALLS : b == FALLS ? GROWS : b;
+  if (op == HU_FORMULA_OR && a) return MIXED;
+  return a | b; /* numbers are not negative; GROWS and FALLS are MIXED */
+}
+
+/* Returns how the `which`-th formula of a scaling changes with a name. Operations on one number are roundings, which
+ * keep the order. */
+static int change_of(const hu_formulas *formulas, int which, uint8_t name) {
+  int stack[HU_FORMULA_DEEP + 1] = {SAME}, depth = 0;
+  const uint8_t *at = formulas->code;
+  for (; which; which--) at += strlen((const char *)at) + 1;
+  for (; *at; at++) {
+    if (*at < HU_FORMULA_ADD || *at >= HU_FORMULA_NUMBER) {
+      stack[depth++] = *at == name ? GROWS : SAME;
+    } else if (*at <= HU_FORMULA_AND) {
+      depth--;
+      stack[depth - 1] = change_of_two(*at, stack[depth - 1], stack[depth]);
+    }
+  }
+  return stack[0];
+}
+
+/* Does the scale depend on A alone and never fall, and a code on the scale and the element alone? */
+static int in_order(const hu_scaling *scaling) {
+  enum { OF_SCALE = 2, OF_ELEMENT = 3 };
+  const hu_formulas *formulas = &scaling->formulas;
+  if (scaling->tensor) return 0;
+  if (scaling->rule != HU_SCALE_FORMULAS) return scaling->rule <= HU_SCALE_RATIO;
+  return change_of(formulas, OF_SCALE, HU_FORMULA_A) <= GROWS &&
+         change_of(formulas, OF_ELEMENT, HU_FORMULA_A) == SAME &&
+         change_of(formulas, OF_ELEMENT, HU_FORMULA_X) <= GROWS;
+}
+
 /* Returns PROVED, DIFFER with the block, or DRAWN: the proof is not for such rules. */
 static int prove(question *z) {
   const uint32_t last = 0x7F7FFFFF;
@@ -153,8 +190,8 @@ static int prove(question *z) {
   size_t count = 0;
   for (int k = 0; k < 2; k++) {
     const hu_scaling *scaling = &z->rule[k].scaling;
-    if (scaling->tensor || scaling->rule > HU_SCALE_RATIO || hu_limits_of(scaling->scale).storage > 8 ||
-        hu_limits_of(scaling->element).width > 8 || z->rule[k].preset.codes || z->rule[k].preset.operand)
+    if (!in_order(scaling) || hu_limits_of(scaling->scale).storage > 8 || hu_limits_of(scaling->element).width > 8 ||
+        z->rule[k].preset.codes || z->rule[k].preset.operand)
       return DRAWN;
     if (z->rule[k].is_preset && (z->rule[k].preset.first.e || z->rule[k].preset.first.m ||
                                  (z->rule[k].preset.through && *z->rule[k].preset.through)))

@@ -290,7 +290,7 @@ static const struct {
     {"special", "infinities and NaN", "nan"},
     {"amin", "bound of the amax", "none"},
     {"zero", "scale of a block of zeros", "low"},
-    {"rule", "formula of the scale", ""},
+    {"rule", "formula of the scale", "formulas"},
     {"round", "rounding of the scale", "rne"},
     {"steps", "steps of binary32, by reciprocals or divisions", "exact"},
     {"s", "formula of the scale", "none"},

@@ -400,6 +400,18 @@ class Quantizers(support.Case):
             self.assertEqual((found["differ"], found["proof"]), (False, True))
         self.assertIn("equal", self.ok("identify", "--distinguish", "mxfp4", "ocp.mxfp4"))
 
+    def test_proved_formulas(self):
+        """Rules of programs by one level, whose scales and elements keep the order: proved; those that do not: drawn."""
+        for a, b in (("te.mxfp8", "torchao.mxfp8.rceil"), ("te.mxfp8", "scaled(float8_e4m3fn;scale=float8_e8m0fnu;block=1x32;s=up(A/448);x=x/s)"),
+                     ("quark.mxfp4.even", MX % "even")):
+            found = self.differ(a, b, code=0)
+            self.assertEqual((found["differ"], found["proof"]), (False, True), (a, b))
+        self.assertTrue(self.differ("mlx.mxfp4.gpu", "triton_kernels.mxfp4.down")["differ"])
+        one = "scaled(float8_e4m3fn;scale=float8_e8m0fnu;block=1x32;s=up(A/448);x=%s)"
+        for a, b in ((one % "x*(1*448/A)", one % "x*(448/A)"), (one % "x*or(x,1)", one % "x*or(x,1)*1"), (one % "1/(1/x)/s", one % "1/(1/x)/s*1")):
+            found = self.differ(a, b, code=0)
+            self.assertEqual((found["differ"], found["proof"]), (False, "1/(1" in a), (a, b))
+
     def test_drawn(self):
         text = self.ok("identify", "--tries", "1000", "--distinguish", "nvfp4_te",
                        "scaled(float4_e2m1fn;scale=float8_e4m3fn;block=1x16;rule=ratio;steps=encode;tensor;zero=zero)", code=1)
