@@ -33,6 +33,9 @@ static const char *const same[][2] = {
     {"sglang.fp8.group.ue8m0", "tensorrt.fp8.group.ue8m0"}, /* 1 / (448 / A) and A (1/448) go up to the same power */
     {"torchao.mxfp4.rceil", "triton_kernels.mxfp4"},        /* so do A (1/6) and A / 6 */
     {"deepgemm_1x128", "deepgemm.ue8m0"},                   /* with A from 1e-4 on no exponent is at an end */
+    {"compressed-tensors.fp8.tensor", "compressed-tensors.fp8.block"}, /* tensors here are one block of 128 x 128 */
+    {"compressed-tensors.fp8.tensor.bf16", "compressed-tensors.fp8.block.bf16"},
+    {"compressed-tensors.fp8.tensor.f16", "compressed-tensors.fp8.block.f16"},
 };
 
 static named_rule rules[RULES];

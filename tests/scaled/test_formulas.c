@@ -259,7 +259,7 @@ static void triples(void **state) {
       {"compressed-tensors.nvfp4.cpu", {384, 1, 96, 3, 288, 4, 208, 1.5, 128, 1, 256, 3}},
       {"compressed-tensors.nvfp4.cuda", {416, .5, 96, 3, 288, 4, 208, 1.5, 128, 1, 256, 3}},
       {"compressed-tensors.nvfp4.bf16", {384, 1, 88, 4, 288, 4, 208, 1.5, 120, 1, 256, 3}},
-      {"compressed-tensors.nvfp4.bf16.both", {384, .5, 88, 4, 288, 4, 208, 1.5, 120, 1, 288, 2}},
+      {"compressed-tensors.nvfp4.bf16.both", {384, .5, 88, 4, 288, 4, 208, 2, 120, 1, 288, 2}},
       {"mlx.nvfp4.gpu", {384, 1, 96, 4, 288, 3, 208, 1.5, 128, 1, 256, 3}},
       {"mlx.nvfp4.cpu", {384, 1, 96, 3, 288, 4, 208, 2, 128, 1, 256, 3}},
       {"te.nvfp4.fast", {416, .5, 96, 4, 288, 4, 208, 2, 128, 1, 288, 2}},
