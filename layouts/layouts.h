@@ -283,6 +283,15 @@ size_t hui_scale_place(const hui_tensor *z, size_t m, size_t r, size_t c);
 uint32_t hui_scale_bits(const hui_raw *raw, uint8_t type, size_t i);
 /* Does what hu_checkpoint_read does, before its rounding into binary32. */
 hu_status hui_exact(const hu_checkpoint *x, size_t i, size_t first, size_t n, double *z);
+/* What a rule makes of a block: the scale that is stored, and what is added to its values; binary32 patterns. */
+typedef struct hui_factor {
+  uint32_t stored, bias;
+} hui_factor;
+/* Returns the place among the targets of the one that writes such integers in such blocks; SIZE_MAX: none does. */
+size_t hui_integers_of(const hui_tensor *tensor);
+/* Makes codes of a block of patterns by the rule of compressed-tensors, or with biases by MLX's (write/integers.c).
+ * type: that of the program's arithmetic. */
+hui_factor hui_integers_round(int biases, hu_format type, size_t n, const uint32_t *x, uint8_t *codes);
 /* Returns 1 if this CPU's binary32 operations are those of IEEE 754, ties to even: it rounds to nearest, and keeps
  * subnormal numbers. */
 int hui_is_ieee(void);

@@ -32,14 +32,6 @@ static double of_bits(const hui_work *work, uint32_t bits) {
   return work->ieee ? (double)number(bits) : hu_decode64(hu_binary32(), bits);
 }
 
-static void divide_here(const hui_work *work, size_t n) {
-  int multiply = work->target->rule->multiply;
-  for (size_t k = 0; k < n; k++) {
-    float x = number(work->x[k]), by = number(work->by[k]), z = multiply ? x * by : x / by;
-    memcpy(&work->quotient[k], &z, sizeof z);
-  }
-}
-
 /* ---- reading ---- */
 
 /* Lets go of pages of the source that were read, so that memory does not grow with a mapped file; those in front, too,
@@ -84,29 +76,6 @@ hu_status hui_piece_read(hui_work *work, const hui_piece *piece, int finite) {
 
 /* ---- blocks ---- */
 
-static void widen(const hui_work *work, uint32_t *least, uint32_t *greatest, double *low, double *high, uint32_t x) {
-  double value = of_bits(work, x);
-  if (value < *low) *low = value, *least = x;
-  if (value > *high) *high = value, *greatest = x;
-}
-
-/* Returns the rule's factor for block i, j of the piece. */
-hui_factor hui_piece_factor(const hui_work *work, const hui_piece *piece, size_t i, size_t j) {
-  size_t r = least_of(work->block_rows, piece->rows - i * work->block_rows);
-  size_t c = least_of(work->block_cols, piece->cols - j * work->block_cols);
-  uint32_t amax = 0, least = 0, greatest = 0;
-  double low = INFINITY, high = -INFINITY;
-  for (size_t a = 0; a < r; a++) {
-    const uint32_t *row = work->x + (i * work->block_rows + a) * piece->cols + j * work->block_cols;
-    for (size_t b = 0; b < c; b++) {
-      uint32_t size = row[b] & 0x7FFFFFFF;
-      if (size > amax) amax = size;
-      if (work->target->bias) widen(work, &least, &greatest, &low, &high, row[b]);
-    }
-  }
-  return work->target->rule->block(&work->calc, amax, least, greatest);
-}
-
 uint32_t hui_piece_amax(const hui_work *work, size_t n) {
   uint32_t amax = 0;
   for (size_t k = 0; k < n; k++)
@@ -114,16 +83,18 @@ uint32_t hui_piece_amax(const hui_work *work, size_t n) {
   return amax;
 }
 
-/* Checks that the piece's scales are numbers above 0 that their dtype holds. */
-hu_status hui_piece_check(const hui_work *work, const hui_piece *piece) {
+static hu_status not_scaled(const hui_work *work, const hui_piece *piece, size_t i, size_t j) {
   char shown[ST_NAME_MAX];
-  for (size_t k = 0; k < piece->down * piece->across; k++) {
-    if ((work->factors[k].stored & 0x7F800000) != 0x7F800000) continue;
-    return hui_write_wrong(work->all, HU_E_DATA, "%s: tensor '%s': the block at [%zu, %zu] has no finite scale",
-                           work->source->raw->shard->path, st_printable(shown, work->source->name),
-                           piece->m * work->rows + piece->r + k / piece->across * work->block_rows,
-                           piece->c + k % piece->across * work->block_cols);
-  }
+  return hui_write_wrong(work->all, HU_E_DATA, "%s: tensor '%s': the block at [%zu, %zu] has no finite scale",
+                         work->source->raw->shard->path, st_printable(shown, work->source->name),
+                         piece->m * work->rows + piece->r + i * work->block_rows, piece->c + j * work->block_cols);
+}
+
+/* Checks that the piece's scales are numbers that their dtype holds. */
+static hu_status check_scales(const hui_work *work, const hui_piece *piece) {
+  for (size_t k = 0; k < piece->down * piece->across; k++)
+    if ((work->factors[k].stored & 0x7F800000) == 0x7F800000)
+      return not_scaled(work, piece, k / piece->across, k % piece->across);
   return HU_OK;
 }
 
@@ -142,118 +113,123 @@ static span span_at(const hui_work *work, const hui_piece *piece, size_t i) {
                 &work->factors[row / work->block_rows * piece->across + j]};
 }
 
-static hu_status divide_there(hui_work *work, size_t n, const hu_exec *exec) {
-  hu_format f = hu_binary32();
-  hu_view x[2] = {hu_codes(work->x, 1, f), hu_codes(work->by, 1, f)};
-  hu_how how = hu_how_of(nearest, exec, NULL);
-  hu_output to = hu_codes_out(work->quotient, 1, f);
-  return hu_apply(work->target->rule->multiply ? HU_OP_MUL : HU_OP_DIV, n, &to, x, &how);
-}
-
-/* The quotient in binary32, and then in the type. Of operands of 8 and 11 digits the second rounding changes nothing,
- * since binary32 has more than twice as many. */
-static hu_status divide(hui_work *work, size_t n, const hu_exec *exec) {
-  float *z = floats(work->quotient);
-  hu_status status = HU_OK;
-  if (work->ieee)
-    divide_here(work, n);
-  else
-    status = divide_there(work, n, exec);
-  if (status != HU_OK || work->target->rule->wide == 1 || hu_format_equal(work->calc.type, hu_binary32()))
-    return status;
-  return hu_quantize_n(n, z, 1, z, 1, work->calc.type, nearest, exec, NULL);
-}
-
-/* Rounds to the nearest integer, ties to even, whatever the CPU's rounding direction. */
-static int nearest_integer(double x, int least, int most) {
-  if (!(x > least)) return least;
-  if (x >= most) return most;
-  int z = (int)x;
-  double rest = x - z;
-  if (rest > 0.5 || (rest == 0.5 && (z & 1))) z++;
-  if (rest < -0.5 || (rest == -0.5 && (z & 1))) z--;
-  return z;
-}
-
-static void round_integers(hui_work *work, size_t n) {
-  int offset = work->target->codes_are == HUI_CODES_OFFSET;
-  for (size_t k = 0; k < n; k++) {
-    double value = of_bits(work, work->quotient[k]);
-    work->codes[k] = (uint8_t)(offset ? nearest_integer(value, -8, 7) + 8 : nearest_integer(value, 0, 15));
-  }
-}
-
-/* Makes -0 of x / by 0: what programs do that add a zero point of 0. */
-static void drop_signs(uint32_t *quotient, size_t n) {
-  for (size_t k = 0; k < n; k++)
-    if (quotient[k] == 0x80000000) quotient[k] = 0;
-}
-
-/* Spreads what blocks have over their elements: the factor, or the bias. */
-static void spread(const hui_work *work, const hui_piece *piece, uint32_t *z, int bias) {
+static hu_status round_by_integers(hui_work *work, const hui_piece *piece) {
+  int biases = work->target->bias != NULL;
   for (size_t i = 0; i < piece->rows * piece->across; i++) {
     span one = span_at(work, piece, i);
-    uint32_t bits = bias ? one.factor->bias : one.factor->by;
-    for (size_t k = 0; k < one.count; k++) z[one.first + k] = bits;
+    work->factors[i] =
+        hui_integers_round(biases, work->calc.type, one.count, work->x + one.first, work->codes + one.first);
+  }
+  return check_scales(work, piece);
+}
+
+/* ---- codes by a scaled format ---- */
+
+/* Returns the product or quotient of a block's scale and that of the tensor, as decoding makes it. */
+static uint32_t scale_of(const hui_work *work, const hui_factor *factor) {
+  const hui_target *target = work->target;
+  if (!target->second) return factor->stored;
+  return target->reader == HUI_FOR_CT ? hui_quotient(hu_binary32(), factor->stored, work->calc.second)
+                                      : hui_product(hu_binary32(), factor->stored, work->calc.second);
+}
+
+/* Finds the first block whose scale is an infinity in the program. */
+static hu_status check_largest(const hui_work *work, const hui_piece *piece) {
+  for (size_t k = 0; k < piece->rows * piece->cols; k++)
+    if ((work->x[k] & 0x7FFFFFFF) >= 0x7F600000)
+      return not_scaled(work, piece, k / piece->cols / work->block_rows, k % piece->cols / work->block_cols);
+  return HU_OK;
+}
+
+/* The logarithm of a quotient just above a power of two is rounded to that one's. Then all elements that this power
+ * takes to M or above become M times it, which changes no code and gives that scale. */
+static void lower_logarithms(hui_work *work, const hui_piece *piece) {
+  hu_format f = hu_binary32();
+  uint32_t most = hui_pattern(work->target->bits == 4 ? 6 : 448);
+  for (size_t i = 0; i < piece->rows * piece->across; i++) {
+    size_t first = i / piece->across * piece->cols + i % piece->across * work->block_cols;
+    size_t count = least_of(work->block_cols, piece->cols - i % piece->across * work->block_cols);
+    uint32_t amax = 0, *x = work->x + first;
+    for (size_t k = 0; k < count; k++)
+      if ((x[k] & 0x7FFFFFFF) > amax) amax = x[k] & 0x7FFFFFFF;
+    uint32_t part = hui_quotient(f, amax, most), power = part & (part < 0x800000 ? 0x400000 : 0x7F800000);
+    if (!power || part - power - 1 > 63) continue; /* a logarithm of up to 128 has 2^-17 for its last digit */
+    uint32_t exponent = hui_pattern((int)(power >> 23) - 127), limit = hui_product(f, most, power);
+    if (hu_log2(f, nearest, f, part, 0, NULL) != exponent) continue;
+    for (size_t k = 0; k < count; k++)
+      if ((x[k] & 0x7FFFFFFF) > limit) x[k] = (x[k] & 0x80000000) | limit;
   }
 }
 
-/* Subtracts b in binary32, for rules with a bias. */
-static hu_status subtract_biases(hui_work *work, const hui_piece *piece, size_t n, const hu_exec *exec) {
-  hu_format f = hu_binary32();
-  spread(work, piece, work->quotient, 1);
-  return hu_sub_n(n, work->x, 1, f, work->x, 1, f, work->quotient, 1, f, nearest, exec, NULL);
+/* Where the scale is 0 the factor is an infinity: products are the largest code, and NaN for zeros. */
+static void round_tiny(hui_work *work, const hui_piece *piece) {
+  for (size_t i = 0; i < piece->rows * piece->across; i++) {
+    span one = span_at(work, piece, i);
+    for (size_t k = one.first; !one.factor->stored && k < one.first + one.count; k++)
+      work->codes[k] = work->x[k] & 0x7FFFFFFF ? (uint8_t)(work->x[k] >> 31 << 7 | 0x7E) : 0x7F;
+  }
 }
 
-hu_status hui_piece_round(hui_work *work, const hui_piece *piece) {
-  const hui_quantizer *rule = work->target->rule;
+/* Gives zeros the sign of the rule, faster than the core does. own: a quotient of -0 is 0, too, because the programs
+ * add a zero point of 0 to it. */
+static void sign_zeros(hui_work *work, const hui_piece *piece, int own) {
+  uint8_t minus = work->target->bits == 4 ? 8 : 0x80;
+  hu_format type = work->target->second ? hu_binary32() : work->calc.type;
+  for (size_t i = 0; i < piece->rows * piece->across; i++) {
+    span one = span_at(work, piece, i);
+    uint32_t scale = scale_of(work, one.factor);
+    for (size_t k = one.first; k < one.first + one.count; k++)
+      if (work->codes[k] == minus && (!own || !hui_quotient(type, work->x[k] & 0x7FFFFFFF, scale))) work->codes[k] = 0;
+  }
+}
+
+/* Takes the scale of the tensor as it is in the file: what values are multiplied with, or divided by. */
+static void take_second(hui_work *work, float t) {
+  const hu_formulas *formulas = &work->scaling.formulas;
+  size_t end = 0;
+  while (formulas->code[end] != HU_FORMULA_END) end++;
+  int has = work->scaling.rule == HU_SCALE_FORMULAS && formulas->code[end + 1] == HU_FORMULA_END; /* S, and no t */
+  work->calc.second = hui_pattern(t);
+  if (has != (work->target->reader == HUI_FOR_CT))
+    work->calc.second = hui_quotient(hu_binary32(), ONE, work->calc.second);
+}
+
+static hu_status round_by_scaling(hui_work *work, const hui_piece *piece) {
+  hu_scaling scaling = work->scaling;
+  uint8_t *narrow = (uint8_t *)work->by;
+  int own = !work->all->order->rule, minus = scaling.minus, one_row = scaling.rows == 1 && !scaling.cols;
+  int fast = own && (minus == HU_MINUS_ZERO_OWN || minus == HU_MINUS_ZERO_NONE);
+  unsigned bytes = hu_limits_of(scaling.scale).storage / 8;
+  float t = 1, amax = (float)of_bits(work, work->calc.top);
+  if (one_row) scaling.rows = 0; /* a part of a row whose amax is known */
+  if (fast) scaling.minus = HU_MINUS_ZERO_KEPT;
+  int one = !scaling.rows && !scaling.cols;
   hu_exec exec = {.threads = work->all->order->threads};
-  hu_mode mode = {.round = rule->round, .saturate = HU_SAT_FINITE};
-  size_t n = piece->rows * piece->cols;
-  hu_status status = HU_OK;
-  if (work->target->bias) status = subtract_biases(work, piece, n, &exec);
-  spread(work, piece, work->by, 0);
-  if (status == HU_OK) status = divide(work, n, &exec);
-  if (rule->plus) drop_signs(work->quotient, n);
-  if (status == HU_OK && work->target->codes_are != HUI_CODES)
-    round_integers(work, n);
-  else if (status == HU_OK)
-    status = hu_encode_n(n, work->codes, 1, floats(work->quotient), 1, work->element, mode, &exec, NULL);
-  for (size_t k = 0; k < n && rule->unsigned_zero; k++)
-    if (work->codes[k] == 8) work->codes[k] = 0;
+  hu_scaled z = {work->codes, piece->cols, work->by, piece->across, scaling.tensor ? &t : NULL};
+  hu_status status = hu_scaled_encode(piece->rows, piece->cols, &z, (const float *)(const void *)work->x, piece->cols,
+                                      &scaling, nearest, scaling.tensor || one ? &amax : NULL, NULL, &exec, NULL);
+  for (size_t k = 0; k < piece->down * piece->across && status == HU_OK; k++) {
+    size_t at = one ? 0 : k;
+    uint32_t code = bytes == 4 ? work->by[at] : bytes == 2 ? ((uint16_t *)work->by)[at] : narrow[at];
+    work->factors[k].stored = hu_convert(hu_binary32(), nearest, scaling.scale, code, 0, NULL);
+  }
+  if (scaling.tensor) take_second(work, t);
+  if (status == HU_OK && fast) sign_zeros(work, piece, minus == HU_MINUS_ZERO_OWN);
   return status;
 }
 
-/* The same by a scaled format that was asked for. */
-hu_status hui_piece_round_as_asked(hui_work *work, const hui_piece *piece) {
-  const hu_scaling *scaling = &work->all->scaling;
-  uint8_t *narrow = (uint8_t *)work->by;
-  int wide = hu_format_equal(scaling->scale, hu_binary32()), one = !scaling->rows && !scaling->cols;
-  float t = 1, amax = (float)of_bits(work, work->calc.top);
-  hu_exec exec = {.threads = work->all->order->threads};
-  hu_scaled z = {work->codes, piece->cols, work->by, piece->across, scaling->tensor ? &t : NULL};
-  hu_status status = hu_scaled_encode(piece->rows, piece->cols, &z, (const float *)(const void *)work->x, piece->cols,
-                                      scaling, nearest, scaling->tensor || one ? &amax : NULL, NULL, &exec, NULL);
-  for (size_t k = 0; k < piece->down * piece->across && status == HU_OK; k++) {
-    size_t at = one ? 0 : k;
-    work->factors[k].stored =
-        wide ? work->by[at] : hu_convert(hu_binary32(), nearest, scaling->scale, narrow[at], 0, NULL);
-  }
-  work->calc.second = hui_pattern(t);
-  if (work->target->reader == HUI_FOR_CT) work->calc.second = hui_quotient(hu_binary32(), ONE, work->calc.second);
+hu_status hui_piece_round(hui_work *work, const hui_piece *piece) {
+  int odd = work->all->order->rule ? HUI_ODD_NOTHING : work->target->odd;
+  hu_status status = HU_OK;
+  if (work->target->integers) return round_by_integers(work, piece);
+  if (odd == HUI_ODD_LARGEST) status = check_largest(work, piece);
+  if (odd == HUI_ODD_LOG2 && hu_format_equal(work->calc.type, hu_binary32())) lower_logarithms(work, piece);
+  if (status == HU_OK) status = round_by_scaling(work, piece);
+  if (status == HU_OK && odd == HUI_ODD_TINY) round_tiny(work, piece);
   return status;
 }
 
 /* ---- the way back, and what changed ---- */
-
-/* Returns the factor of decoding: of two levels the product or quotient in binary32. */
-static double decoding(const hui_work *work, const hui_factor *factor) {
-  const hui_target *target = work->target;
-  if (!target->second) return of_bits(work, factor->stored);
-  uint32_t z = target->reader == HUI_FOR_CT ? hui_quotient(hu_binary32(), factor->stored, work->calc.second)
-                                            : hui_product(hu_binary32(), factor->stored, work->calc.second);
-  return of_bits(work, z);
-}
 
 /* Returns what a code stands for under a bias. */
 static double with_bias(const hui_work *work, const hui_factor *factor, double q) {
@@ -279,7 +255,7 @@ void hui_piece_count(hui_work *work, const hui_piece *piece) {
   hu_checkpoint_change *change = &work->all->changes[work->place];
   for (size_t i = 0; i < piece->rows * piece->across; i++) {
     span one = span_at(work, piece, i);
-    double scale = decoding(work, one.factor);
+    double scale = of_bits(work, scale_of(work, one.factor));
     for (size_t k = one.first; k < one.first + one.count; k++) {
       double q = work->numbers[work->codes[k]];
       hui_change_count(change, work->exact[k], work->target->bias ? with_bias(work, one.factor, q) : q * scale);

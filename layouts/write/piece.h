@@ -15,6 +15,7 @@ typedef struct hui_work {
   const hui_target *target;
   size_t place;
   hui_calc calc;
+  hu_scaling scaling; /* the rule, where it is no rule of integers */
   hu_format element;
   double numbers[256]; /* of codes */
   double *exact;
@@ -37,14 +38,10 @@ typedef struct hui_piece {
 hu_status hui_piece_read(hui_work *work, const hui_piece *piece, int finite);
 /* Lets go of pages of the source that were read, so that memory does not grow with a mapped file. */
 void hui_work_let_go(const hui_work *work, size_t first, size_t n);
-/* Returns the largest magnitude of the first n values; the factor of block i, j by the program's rule. */
+/* Returns the largest magnitude of the first n values. */
 uint32_t hui_piece_amax(const hui_work *work, size_t n);
-hui_factor hui_piece_factor(const hui_work *work, const hui_piece *piece, size_t i, size_t j);
-/* Checks that the piece's scales are finite. */
-hu_status hui_piece_check(const hui_work *work, const hui_piece *piece);
-/* Makes codes of the values and factors; factors and codes by the scaled format that was given. */
+/* Makes factors and codes of the values. */
 hu_status hui_piece_round(hui_work *work, const hui_piece *piece);
-hu_status hui_piece_round_as_asked(hui_work *work, const hui_piece *piece);
 /* Count what changed: of one value, of the piece, of the conversion into binary32. */
 void hui_change_count(hu_checkpoint_change *change, double before, double after);
 void hui_piece_count(hui_work *work, const hui_piece *piece);

@@ -8,11 +8,16 @@
 #define FP8_RULE "s = T(A / M), code = E4M3(T(x / s))"
 #define CT "compressed-tensors"
 #define NVFP4_SCALING "nvfp4"
+/* Names of rules: of binary32, bfloat16 and binary16. */
+#define CT_RULES(name) \
+  { CT "." name, CT "." name ".bf16", CT "." name ".f16" }
+#define ONE_RULE(name) \
+  { name, name, name }
 
 /* A row is what is said of it, its rule, and its tensors. */
 const hui_target hui_targets[] = {
     {.said = {"ct-fp8-tensor", "fp8-scale", CT, FP8_RULE, "fp8_tensor"},
-     .rule = &hui_quantizer_ct,
+     .rules = CT_RULES("fp8.tensor"),
      .reader = HUI_FOR_CT,
      .bits = 8,
      .dtype = ST_F8_E4M3,
@@ -21,7 +26,7 @@ const hui_target hui_targets[] = {
      .scale = ".weight_scale",
      .format = "float-quantized"},
     {.said = {"ct-fp8-channel", "fp8-scale", CT, FP8_RULE, "scaled(float8_e4m3fn;scale=binary32;block=1x*;rule=ratio)"},
-     .rule = &hui_quantizer_ct,
+     .rules = CT_RULES("fp8.channel"),
      .reader = HUI_FOR_CT,
      .bits = 8,
      .block = {1, 0},
@@ -31,7 +36,7 @@ const hui_target hui_targets[] = {
      .scale = ".weight_scale",
      .format = "float-quantized"},
     {.said = {"ct-fp8-block", "fp8-scale", CT, FP8_RULE, "dsv3_128x128"},
-     .rule = &hui_quantizer_ct,
+     .rules = CT_RULES("fp8.block"),
      .reader = HUI_FOR_CT,
      .bits = 8,
      .block = {128, 128},
@@ -42,7 +47,7 @@ const hui_target hui_targets[] = {
      .format = "float-quantized"},
     {.said = {"ct-nvfp4", "ct-nvfp4", CT,
               "g = T(M M_s T(1 / T_max)), s = E4M3(F32(g T(A / M))), code = E2M1(F32(x / F32(s / g)))", NVFP4_SCALING},
-     .rule = &hui_quantizer_ct_nvfp4,
+     .rules = {CT ".nvfp4.cpu", CT ".nvfp4.bf16.both", CT ".nvfp4.f16.both"},
      .reader = HUI_FOR_CT,
      .bits = 4,
      .block = {1, 16},
@@ -54,7 +59,8 @@ const hui_target hui_targets[] = {
      .format = "nvfp4-pack-quantized"},
     {.said = {"ct-mxfp4", "ct-mxfp4", CT, "s = 2^(floor(log2(A + 2^(floor(log2 A) - 2))) - 2), code = E2M1(T(x / s))",
               "scaled(float4_e2m1fn" BLOCKS_OF_32},
-     .rule = &hui_quantizer_ct_mxfp4,
+     .rules = {CT ".mxfp4", CT ".mxfp4", CT ".mxfp4.f16"},
+     .odd = HUI_ODD_LARGEST,
      .reader = HUI_FOR_CT,
      .bits = 4,
      .block = {1, 32},
@@ -66,7 +72,8 @@ const hui_target hui_targets[] = {
      .format = "mxfp4-pack-quantized"},
     {.said = {"ct-mxfp8", "mxfp8", CT, "s = 2^(floor(log2(A + 2^(floor(log2 A) - 2))) - 8), code = E4M3(T(x / s))",
               "scaled(float8_e4m3fn" BLOCKS_OF_32},
-     .rule = &hui_quantizer_ct_mxfp8,
+     .rules = {CT ".mxfp8", CT ".mxfp8", CT ".mxfp8.f16"},
+     .odd = HUI_ODD_LARGEST,
      .reader = HUI_FOR_CT,
      .bits = 8,
      .block = {1, 32},
@@ -77,7 +84,7 @@ const hui_target hui_targets[] = {
      .scale = ".weight_scale",
      .format = "mxfp8-quantized"},
     {.said = {"ct-int4", "ct-int", CT, "s = T(A / 7.5), code = int4(T(x / s)), 128 elements a scale", ""},
-     .rule = &hui_quantizer_ct,
+     .integers = 1,
      .reader = HUI_FOR_CT,
      .codes_are = HUI_CODES_OFFSET,
      .bits = 4,
@@ -89,7 +96,7 @@ const hui_target hui_targets[] = {
      .sizes = ".weight_shape",
      .format = "pack-quantized"},
     {.said = {"ct-int4-32", "ct-int", CT, "s = T(A / 7.5), code = int4(T(x / s)), 32 elements a scale", ""},
-     .rule = &hui_quantizer_ct,
+     .integers = 1,
      .reader = HUI_FOR_CT,
      .codes_are = HUI_CODES_OFFSET,
      .bits = 4,
@@ -101,7 +108,7 @@ const hui_target hui_targets[] = {
      .sizes = ".weight_shape",
      .format = "pack-quantized"},
     {.said = {"modelopt-fp8", "fp8-scale", "ModelOpt", "s = F32(A / M), code = E4M3(T(F32(x / s)))", "fp8_tensor"},
-     .rule = &hui_quantizer_modelopt_fp8,
+     .rules = {"modelopt.fp8", "modelopt.fp8.bf16", "modelopt.fp8.f16"},
      .reader = HUI_FOR_MODELOPT,
      .bits = 8,
      .scalar = 1,
@@ -113,7 +120,7 @@ const hui_target hui_targets[] = {
     {.said = {"modelopt-nvfp4", "modelopt-nvfp4", "ModelOpt",
               "s2 = F32(T_max / (M M_s)), s = E4M3(max(F32(A / F32(M s2)), 2^-9)), code = E2M1(F32(x / F32(s s2)))",
               NVFP4_SCALING},
-     .rule = &hui_quantizer_modelopt_nvfp4,
+     .rules = ONE_RULE("modelopt.nvfp4.cpu"),
      .reader = HUI_FOR_MODELOPT,
      .bits = 4,
      .scalar = 1,
@@ -126,7 +133,8 @@ const hui_target hui_targets[] = {
      .format = "W4A16_NVFP4"},
     {.said = {"hf-fp8", "hf-fp8", "transformers", "S = F32(M F32(1 / A)), s = F32(1 / S), code = E4M3(F32(x S))",
               "dsv3_128x128"},
-     .rule = &hui_quantizer_hf,
+     .rules = ONE_RULE("transformers.fp8"),
+     .odd = HUI_ODD_TINY,
      .reader = HUI_FOR_HF,
      .bits = 8,
      .whole = 1,
@@ -139,7 +147,7 @@ const hui_target hui_targets[] = {
     {.said = {"gpt-oss-mxfp4", "gpt-oss-mxfp4", "triton_kernels",
               "s = F32(A / M) up to a power of two from 2^-126 on, code = E2M1(F32(x F32(1 / s)))",
               "scaled(float4_e2m1fn" BLOCKS_OF_32},
-     .rule = &hui_quantizer_triton,
+     .rules = ONE_RULE("triton_kernels.mxfp4"),
      .reader = HUI_FOR_GPT_OSS,
      .bits = 4,
      .whole = 1,
@@ -152,7 +160,7 @@ const hui_target hui_targets[] = {
      .format = "mxfp4"},
     {.said = {"mlx-affine", "mlx-affine", "MLX",
               "s = (max - min) / 15, e the farther end, s = e / near(e / s), b = e, code = near((x - b) / s)", ""},
-     .rule = &hui_quantizer_mlx_affine,
+     .integers = 1,
      .reader = HUI_FOR_MLX,
      .codes_are = HUI_CODES_UNSIGNED,
      .bits = 4,
@@ -167,7 +175,8 @@ const hui_target hui_targets[] = {
     {.said = {"mlx-mxfp4", "mlx-mxfp4", "MLX",
               "s = 2^ceil(F32(log2 T(A / M))), code = E2M1(T(x / s)), ties toward zero",
               "scaled(float4_e2m1fn" BLOCKS_OF_32},
-     .rule = &hui_quantizer_mlx_mxfp4,
+     .rules = {"mlx.mxfp4.032", "mlx.mxfp4.032.bf16", "mlx.mxfp4.032.f16"},
+     .odd = HUI_ODD_LOG2,
      .reader = HUI_FOR_MLX,
      .bits = 4,
      .embeddings = 1,
@@ -180,7 +189,8 @@ const hui_target hui_targets[] = {
      .format = "mxfp4"},
     {.said = {"mlx-mxfp8", "mlx-mxfp8", "MLX", "s = 2^ceil(F32(log2 T(A / M))), code = E4M3(T(x / s))",
               "scaled(float8_e4m3fn" BLOCKS_OF_32},
-     .rule = &hui_quantizer_mlx_mxfp8,
+     .rules = {"mlx.mxfp8.032", "mlx.mxfp8.032.bf16", "mlx.mxfp8.032.f16"},
+     .odd = HUI_ODD_LOG2,
      .reader = HUI_FOR_MLX,
      .bits = 8,
      .embeddings = 1,
@@ -193,7 +203,7 @@ const hui_target hui_targets[] = {
      .format = "mxfp8"},
     {.said = {"mlx-nvfp4", "mlx-nvfp4", "MLX", "s = E4M3(T(A / M)), code = E2M1(T(x / s)), ties toward zero",
               "scaled(float4_e2m1fn;scale=float8_e4m3fn;block=1x16;rule=ratio)"},
-     .rule = &hui_quantizer_mlx_nvfp4,
+     .rules = {"mlx.nvfp4.one", "mlx.nvfp4.one.bf16", "mlx.nvfp4.one.f16"},
      .reader = HUI_FOR_MLX,
      .bits = 4,
      .embeddings = 1,
@@ -246,4 +256,14 @@ const hui_target *hui_target_find(const char *name) {
   for (size_t i = 0; i < hui_targets_count; i++)
     if (!strcmp(hui_targets[i].said.name, name)) return &hui_targets[i];
   return NULL;
+}
+
+size_t hui_integers_of(const hui_tensor *tensor) {
+  for (size_t i = 0; i < hui_targets_count && tensor->layout; i++) {
+    const hui_target *target = &hui_targets[i];
+    if (target->integers && !strcmp(target->said.layout, tensor->layout->said.name) &&
+        target->block[1] == tensor->block[1] && target->bits == tensor->codes.bits)
+      return tensor->order || tensor->zero ? SIZE_MAX : i;
+  }
+  return SIZE_MAX;
 }

@@ -154,22 +154,10 @@ static hu_status find_top(hui_work *work, hui_piece *piece) {
   return status == HU_OK ? hui_write_step(work->all, 0) : status;
 }
 
-/* Where one scale is of the whole tensor, all pieces have its factor. */
 static hu_status encode_piece(hui_work *work, hui_piece *piece) {
-  const hui_target *target = work->target;
   hu_status status = hui_piece_read(work, piece, 1);
   if (status == HU_OK) hui_piece_count_narrowed(work, piece);
-  if (status == HU_OK && work->all->order->rule)
-    status = hui_piece_round_as_asked(work, piece);
-  else if (status == HU_OK) {
-    for (size_t i = 0; i < piece->down; i++)
-      for (size_t j = 0; j < piece->across; j++)
-        work->factors[i * piece->across + j] = target->block[1]
-                                                   ? hui_piece_factor(work, piece, i, j)
-                                                   : target->rule->block(&work->calc, work->calc.top, 0, 0);
-    status = hui_piece_check(work, piece);
-    if (status == HU_OK) status = hui_piece_round(work, piece);
-  }
+  if (status == HU_OK) status = hui_piece_round(work, piece);
   if (status == HU_OK) hui_piece_count(work, piece);
   return status == HU_OK ? write_piece(work, piece) : status;
 }
@@ -254,10 +242,21 @@ static hu_status copy_tensor(hui_work *work) {
 
 /* ---- a tensor ---- */
 
+/* Groups with a bias are computed in binary32, whatever the type. */
 static hu_format type_of(const hui_work *work) {
   const hui_tensor *source = work->source;
-  if (source->layout || source->plain || (work->target->rule && work->target->rule->float32)) return hu_binary32();
+  if (source->layout || source->plain || work->target->bias) return hu_binary32();
   return format_of_dtype(source->raw->tensor->dtype);
+}
+
+/* Takes the rule that was given, or the program's for the type of the tensor. */
+static hu_status take_rule(hui_work *work) {
+  const hui_target *target = work->target;
+  hu_format type = work->calc.type;
+  int which = hu_format_equal(type, hu_bfloat16()) ? 1 : hu_format_equal(type, hu_binary16()) ? 2 : 0;
+  work->scaling = work->all->scaling;
+  if (work->all->order->rule || !target->rules[which]) return HU_OK;
+  return hu_scaling_parse(&work->scaling, target->rules[which], NULL);
 }
 
 static void describe(hui_work *work) {
@@ -267,7 +266,6 @@ static void describe(hui_work *work) {
   hui_write_sides(work->source, &work->rows, &work->cols);
   work->element = target->bits == 4 ? hu_float4_e2m1fn() : hu_float8_e4m3fn();
   work->calc.type = type_of(work);
-  work->calc.most = hui_pattern(target->codes_are == HUI_CODES_OFFSET ? 7.5 : target->bits == 4 ? 6 : 448);
   work->block_rows = target->block[0] && !values ? target->block[0] : 1;
   work->block_cols = target->block[1] && !values ? target->block[1] : least_of(work->cols, HUI_PIECE);
   if (!work->block_cols) work->block_cols = 1;
@@ -276,7 +274,7 @@ static void describe(hui_work *work) {
     int dtype = work->source->layout || work->source->plain ? ST_F32 : work->source->raw->tensor->dtype;
     work->scale_dtype = dtype == ST_BF16 || dtype == ST_F16 ? dtype : ST_F32;
   }
-  if (values) work->scale_dtype = target->codes_are == HUI_NUMBERS || !target->rule ? target->dtype : work->all->values;
+  if (values) work->scale_dtype = target->scale ? work->all->values : target->dtype;
   for (unsigned code = 0; code < 1u << target->bits && target->bits <= 8; code++)
     work->numbers[code] = target->codes_are == HUI_CODES_OFFSET     ? (double)code - 8
                           : target->codes_are == HUI_CODES_UNSIGNED ? code
@@ -293,9 +291,8 @@ static hu_status run(hui_work *work) {
     move_second(work);
     status = all_pieces(work, move_piece, 1);
   } else {
-    if (top) status = all_pieces(work, find_top, 0);
-    if (status == HU_OK && work->target->second && !work->all->order->rule)
-      work->calc.second = work->target->rule->second(&work->calc);
+    status = take_rule(work);
+    if (status == HU_OK && top) status = all_pieces(work, find_top, 0);
     int rows = work->target->block[0] == 1 && !work->target->block[1];
     if (status == HU_OK) status = rows ? encode_rows(work) : all_pieces(work, encode_piece, 1);
   }

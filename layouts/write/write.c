@@ -56,7 +56,7 @@ static int is_expert(const hui_tensor *tensor) {
 /* What programs quantize: matrices of layers. Without a rule, all that is no ordinary number already, or has another
  * dtype. */
 static int is_usual(const hui_target *target, const hui_tensor *tensor) {
-  if (!target->rule && target->codes_are == HUI_NUMBERS) return tensor->layout || tensor->plain;
+  if (!target->scale && target->codes_are == HUI_NUMBERS) return tensor->layout || tensor->plain;
   if (target->reader == HUI_FOR_GPT_OSS) return is_expert(tensor);
   if (target->embeddings && cols_of(tensor) % target->block[1]) return 0;
   return tensor->dims == 2 && ends(tensor->name, ".weight") && !is_spared(target, tensor->name);
@@ -85,7 +85,7 @@ static hu_status check_tensor(hui_writing *x, const hui_tensor *tensor) {
   const char *why = NULL;
   st_printable(shown, tensor->name);
   st_shape(shape, tensor->dims, tensor->shape);
-  if (target->rule && tensor->dims < 2)
+  if (target->scale && tensor->dims < 2)
     why = "it is no matrix";
   else if (!target->whole && !ends(tensor->name, ".weight"))
     why = "its name does not end in .weight";
@@ -93,7 +93,7 @@ static hu_status check_tensor(hui_writing *x, const hui_tensor *tensor) {
     why = "it is no matrix of two axes";
   else if (target->block[0] == 1 && target->block[1] && cols_of(tensor) % target->block[1])
     why = "its rows are no whole blocks";
-  else if (target->rule && !tensor->count)
+  else if (target->scale && !tensor->count)
     why = "it has no elements";
   if (!why) return HU_OK;
   return hui_write_wrong(x, HU_E_SHAPE, "%s: tensor '%s' %s cannot be %s: %s; leave it out", tensor->raw->shard->path,
@@ -104,7 +104,7 @@ static hu_status check_tensor(hui_writing *x, const hui_tensor *tensor) {
 static int is_movable(const hui_writing *x, const hui_tensor *tensor) {
   const hui_target *target = x->target;
   int dtype = tensor->raw->tensor->dtype, by_dtype = tensor->element == HUI_OF_DTYPE;
-  if (x->order->rule || !tensor->layout || !target->rule || target->codes_are != HUI_CODES || tensor->order) return 0;
+  if (x->order->rule || !tensor->layout || !target->scale || target->codes_are != HUI_CODES || tensor->order) return 0;
   if (!tensor->scale || !tensor->second != !target->second || tensor->second_step || tensor->grid == HUI_RUNS) return 0;
   if (tensor->zero || tensor->bias || tensor->codes.bits != target->bits) return 0;
   if (target->bits == 4 ? tensor->element != HUI_E2M1
@@ -131,11 +131,11 @@ static hu_status choose(hui_writing *x) {
     x->total += tensor->count;
     if (is_chosen(x, tensor)) {
       chosen++;
-      change->what = !x->target->rule        ? HU_CHECKPOINT_VALUES
+      change->what = !x->target->scale       ? HU_CHECKPOINT_VALUES
                      : is_movable(x, tensor) ? HU_CHECKPOINT_MOVED
                                              : HU_CHECKPOINT_ROUNDED;
       status = check_tensor(x, tensor);
-    } else if (tensor->layout || (tensor->plain && !x->target->rule)) {
+    } else if (tensor->layout || (tensor->plain && !x->target->scale)) {
       change->what = HU_CHECKPOINT_VALUES;
     }
   }
@@ -236,7 +236,7 @@ static void plan_tensor(planned z[HUI_PLACES], const hui_writing *x, size_t i) {
     return;
   }
   z[0] = (planned){"", tensor->raw->tensor->dtype, tensor->dims, {0}};
-  if (what == HU_CHECKPOINT_VALUES) z[0].dtype = x->target->rule ? x->values : x->target->dtype;
+  if (what == HU_CHECKPOINT_VALUES) z[0].dtype = x->target->scale ? x->values : x->target->dtype;
   memcpy(z[0].shape, tensor->shape, tensor->dims * sizeof *tensor->shape);
 }
 

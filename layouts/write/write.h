@@ -2,42 +2,27 @@
 /* layouts/write/write.h - targets, the rules of their programs, and a model that is being written.
  *
  * write.c makes the plan (which tensors, which files) and the folder; tensor.c brings one tensor to its places in
- * the files, and piece.c a piece of it to codes; rules.c has what programs do for a block; targets.c
- * the table; config.c the JSON files; base.c what all of them call. */
+ * the files, and piece.c a piece of it to codes, by the scaled format that is the program's rule; integers.c has the
+ * rules that no scaled format says; targets.c the table; config.c the JSON files; base.c what all of them call. */
 #ifndef HALFULP_LAYOUTS_WRITE_WRITE_H
 #define HALFULP_LAYOUTS_WRITE_WRITE_H
 
 #include "halfulp/scaled.h"
 #include "layouts/layouts.h"
 
-/* A tensor as a rule sees it. Numbers are binary32 patterns. */
+/* What of a tensor its rule asks for. */
 typedef struct hui_calc {
   hu_format type;       /* of the program's arithmetic: the tensor's own, or binary32 */
-  uint32_t top, second; /* the largest magnitude of the tensor; its second scale, as it is stored */
-  uint32_t most;        /* the largest element */
+  uint32_t top, second; /* patterns: the largest magnitude of the tensor; its second scale, as it is stored */
 } hui_calc;
 
-/* What a rule makes of a block. */
-typedef struct hui_factor {
-  uint32_t stored, by, bias; /* the scale that is stored; what elements are divided by or multiplied with */
-} hui_factor;
-
-/* A program's rule. Elements are brought into their format from x / by or x by. */
-typedef struct hui_quantizer {
-  uint32_t (*second)(const hui_calc *calc); /* NULL: the rule has no second level */
-  hui_factor (*block)(const hui_calc *calc, uint32_t amax, uint32_t least, uint32_t greatest);
-  uint8_t multiply;
-  uint8_t wide;          /* 1: the quotient is of binary32, whatever the type; 2: and then rounded into the type */
-  uint8_t plus;          /* 1: a quotient -0 becomes 0 */
-  uint8_t round;         /* HU_R..., of the elements */
-  uint8_t unsigned_zero; /* 1: an element that becomes -0 becomes 0 */
-  uint8_t float32;       /* 1: arithmetic is binary32's, whatever the tensor's type */
-} hui_quantizer;
-extern const hui_quantizer hui_quantizer_ct, hui_quantizer_ct_nvfp4, hui_quantizer_ct_mxfp4, hui_quantizer_ct_mxfp8;
-extern const hui_quantizer hui_quantizer_modelopt_fp8, hui_quantizer_modelopt_nvfp4, hui_quantizer_hf,
-    hui_quantizer_triton;
-extern const hui_quantizer hui_quantizer_mlx_affine, hui_quantizer_mlx_mxfp4, hui_quantizer_mlx_mxfp8,
-    hui_quantizer_mlx_nvfp4;
+/* What the rule of a program does not say (piece.c). */
+enum {
+  HUI_ODD_NOTHING,
+  HUI_ODD_LARGEST, /* from 1.75 2^127 on the scale is an infinity, which is refused */
+  HUI_ODD_TINY,    /* where the scale is 0, elements are divided by 0, and 0 / 0 is NaN */
+  HUI_ODD_LOG2     /* of binary32: just above a power of two its logarithm is rounded to that one's */
+};
 
 /* What codes stand for: a float's codes, signed integers plus 8, integers from 0 on, or numbers of the dtype. */
 enum { HUI_CODES, HUI_CODES_OFFSET, HUI_CODES_UNSIGNED, HUI_NUMBERS };
@@ -46,8 +31,10 @@ enum { HUI_FOR_NOBODY, HUI_FOR_CT, HUI_FOR_MODELOPT, HUI_FOR_HF, HUI_FOR_GPT_OSS
 
 typedef struct hui_target {
   hu_checkpoint_target said;
-  const hui_quantizer *rule;
+  const char *rules[3]; /* names of the rules (hu_scaling_rule_at) of binary32, bfloat16 and binary16 */
+  uint8_t integers;     /* 1: a rule of integers.c, which no scaled format says: -8 is a code, or there is a bias */
   uint8_t codes_are, bits, reader;
+  uint8_t odd;            /* HUI_ODD_ */
   uint8_t whole;          /* 1: ends of names come behind the tensor's name; 0: instead of its ".weight" */
   uint8_t scalar;         /* 1: one scale has the shape [], else [1] */
   uint8_t embeddings;     /* 1: embeddings and lm_head are chosen, too */
@@ -112,7 +99,7 @@ hu_status hui_write_config(hui_writing *x);
 hu_status hui_write_index(hui_writing *x);
 hu_status hui_write_rest(hui_writing *x);
 
-/* Divide and multiply binary32 patterns, rounded into a type (rules.c). */
+/* Divide and multiply binary32 patterns, rounded into a type (integers.c). */
 uint32_t hui_quotient(hu_format type, uint32_t x, uint32_t y);
 uint32_t hui_product(hu_format type, uint32_t x, uint32_t y);
 uint32_t hui_pattern(double x); /* rounded into binary32 */

@@ -6,9 +6,26 @@ import struct
 
 SHAPES = {"ct-fp8-block": (200, 320), "hf-fp8": (256, 384)}
 DTYPES = ("F32", "BF16", "F16")
-TARGETS = (
-    "ct-fp8-tensor", "ct-fp8-channel", "ct-fp8-block", "ct-nvfp4", "ct-mxfp4", "ct-mxfp8", "ct-int4", "ct-int4-32", "modelopt-fp8",
-    "modelopt-nvfp4", "hf-fp8", "gpt-oss-mxfp4", "mlx-affine", "mlx-mxfp4", "mlx-mxfp8", "mlx-nvfp4")  # fmt: skip
+# The rules by which folders are written, of binary32, bfloat16 and binary16 (docs/checkpoints.md section 5).
+RULES = {
+    "ct-fp8-tensor": ["compressed-tensors.fp8.tensor" + end for end in ("", ".bf16", ".f16")],
+    "ct-fp8-channel": ["compressed-tensors.fp8.channel" + end for end in ("", ".bf16", ".f16")],
+    "ct-fp8-block": ["compressed-tensors.fp8.block" + end for end in ("", ".bf16", ".f16")],
+    "ct-nvfp4": ["compressed-tensors.nvfp4" + end for end in (".cpu", ".bf16.both", ".f16.both")],
+    "ct-mxfp4": ["compressed-tensors.mxfp4" + end for end in ("", "", ".f16")],
+    "ct-mxfp8": ["compressed-tensors.mxfp8" + end for end in ("", "", ".f16")],
+    "ct-int4": ["ct-int4"] * 3,
+    "ct-int4-32": ["ct-int4-32"] * 3,
+    "modelopt-fp8": ["modelopt.fp8" + end for end in ("", ".bf16", ".f16")],
+    "modelopt-nvfp4": ["modelopt.nvfp4.cpu"] * 3,
+    "hf-fp8": ["transformers.fp8"] * 3,
+    "gpt-oss-mxfp4": ["triton_kernels.mxfp4"] * 3,
+    "mlx-affine": ["mlx-affine"] * 3,
+    "mlx-mxfp4": ["mlx.mxfp4.032" + end for end in ("", ".bf16", ".f16")],
+    "mlx-mxfp8": ["mlx.mxfp8.032" + end for end in ("", ".bf16", ".f16")],
+    "mlx-nvfp4": ["mlx.nvfp4.one" + end for end in ("", ".bf16", ".f16")],
+}
+TARGETS = tuple(RULES)
 
 
 def numbers(dtype, rows, cols):
