@@ -24,6 +24,8 @@ typedef struct audit_tensor {
   int scaled;    /* 1: blocks have scales */
   int known;     /* 1: codes are those of `element`; 0: integers, or places in a table */
   int twos;      /* 1: codes in two's complement */
+  int integers;  /* 1: the target at `written` makes such integers in such blocks */
+  size_t written;
   hu_format element, scale;
   size_t block[2]; /* rows and columns that share a scale, at most those of the matrix */
   int second;      /* 0: one level; 1: a scale of the tensor to multiply by; -1: one to divide by */
@@ -64,6 +66,8 @@ void audit_codes(uint8_t *z, const audit_tensor *x, size_t matrix, size_t row, s
 float audit_scale(const audit_tensor *x, size_t matrix, size_t p, size_t q, uint32_t *code);
 /* Returns the number of the second level as it is stored; 1 without a second level. */
 float audit_second(const audit_tensor *x, size_t matrix);
+/* Returns what is added to the values of block (p, q); 0 where a layout has no biases. */
+float audit_bias(const audit_tensor *x, size_t matrix, size_t p, size_t q);
 size_t audit_blocks_down(const audit_tensor *x);
 size_t audit_blocks_across(const audit_tensor *x);
 
@@ -76,6 +80,7 @@ typedef struct audit_rule {
   hu_conversion preset;
   int is_preset;    /* 1: a conversion of another program, with all its steps */
   int plain;        /* 1: elements alone, without blocks */
+  int integers;     /* 1: a rule of integers, with scales of scaling.scale in blocks of scaling.cols; 2: and biases */
   hu_mode mode;     /* of the elements */
   hu_format before; /* values are rounded into it first; all zero: they are not */
 } audit_rule;
@@ -111,7 +116,7 @@ int audit_rules_part(char text[AUDIT_PART_TEXT], const audit_rule *x, const audi
 /* What a rule makes of rows x cols values: codes a byte each, the scales' values and codes, t. */
 typedef struct audit_made {
   uint8_t *codes;
-  float *scales;
+  float *scales, *biases;
   uint32_t *scale_codes;
   float second;
   size_t across; /* blocks of a row */

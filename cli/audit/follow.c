@@ -20,7 +20,7 @@ const char *const audit_orders[AUDIT_ORDERS] = {
 /* A search: the tensors, the memory of a part, and what is known before. */
 typedef struct search {
   const audit_tensor *source, *x;
-  float *values, *copy, *scales;
+  float *values, *copy, *scales, *biases;
   uint8_t *codes;
   audit_made made;
   size_t band; /* rows of a part: whole blocks */
@@ -54,10 +54,10 @@ static int start(search *s, const audit_tensor *source, const audit_tensor *x) {
   s->copy = cli_alloc(most, sizeof *s->copy);
   s->codes = cli_alloc(most, 1);
   s->scales = cli_alloc(blocks, sizeof *s->scales);
+  s->biases = cli_alloc(blocks, sizeof *s->biases);
   s->amax = cli_alloc(x->matrices, sizeof *s->amax);
-  if (s->values && s->copy && s->codes && s->scales && s->amax && !audit_made_alloc(&s->made, most, blocks))
-    return CLI_OK;
-  return CLI_BAD;
+  int good = s->values && s->copy && s->codes && s->scales && s->biases && s->amax;
+  return good ? audit_made_alloc(&s->made, most, blocks) : CLI_BAD;
 }
 
 static void end(search *s) {
@@ -65,6 +65,7 @@ static void end(search *s) {
   free(s->copy);
   free(s->codes);
   free(s->scales);
+  free(s->biases);
   free(s->amax);
   audit_made_free(&s->made);
 }
@@ -131,7 +132,10 @@ static void read_codes(search *s, size_t matrix, size_t row, size_t n) {
     s->codes[i + 1] = low;
   }
   for (size_t p = 0; p < down; p++)
-    for (size_t q = 0; q < across; q++) s->scales[p * across + q] = ordered_scale(x, s->order, matrix, first + p, q);
+    for (size_t q = 0; q < across; q++) {
+      s->scales[p * across + q] = ordered_scale(x, s->order, matrix, first + p, q);
+      s->biases[p * across + q] = audit_bias(x, matrix, first + p, q);
+    }
 }
 
 /* ---- one rule on one part ---- */
@@ -161,7 +165,8 @@ static void compare_part(miss *z, const search *s, size_t n) {
   size_t down = x->scaled ? (n + rows - 1) / rows : 0, wide = x->scaled ? x->block[1] : cols;
   for (size_t p = 0; p < down; p++)
     for (size_t q = 0; q < across; q++)
-      if (!same(s->scales[p * across + q], s->made.scales[p * across + q])) {
+      if (!same(s->scales[p * across + q], s->made.scales[p * across + q]) ||
+          s->biases[p * across + q] != s->made.biases[p * across + q]) {
         if (!z->there) z->p = p, z->q = q, z->there = 1;
         z->counts.scales++;
       }
@@ -335,7 +340,7 @@ static int look(audit_followed *z, search *s) {
 int audit_follow(audit_followed *z, const audit_tensor *source, const audit_tensor *x, int all) {
   search s;
   memset(z, 0, sizeof *z);
-  if (!source || !x->quantized || !x->known || source->count != x->count || !x->count ||
+  if (!source || !x->quantized || !(x->known || x->integers) || source->count != x->count || !x->count ||
       hu_limits_of(x->element).width > 8)
     return CLI_OK;
   z->known = 1;

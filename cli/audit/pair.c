@@ -114,7 +114,8 @@ static int compare_codes(audit_pair *pair) {
     for (size_t r = 0; r < x->rows; r++) {
       size_t first = SIZE_MAX;
       for (size_t q = 0; x->scaled && r % rows == 0 && q < across; q++)
-        if (!same_numbers(audit_scale(x, m, r / rows, q, &code), audit_scale(y, m, r / rows, q, &code))) {
+        if (!same_numbers(audit_scale(x, m, r / rows, q, &code), audit_scale(y, m, r / rows, q, &code)) ||
+            !same_numbers(audit_bias(x, m, r / rows, q), audit_bias(y, m, r / rows, q))) {
           counts->scales++;
           if (first == SIZE_MAX) first = q;
         }
@@ -350,7 +351,9 @@ static int compare_quantized(audit_pair *pair) {
   pair->verdict = structure ? AUDIT_DIFFERENT : AUDIT_FORMATS;
   if (structure && compare_codes(pair)) return CLI_BAD;
   const audit_counts *counts = &pair->counts;
-  if (structure && !counts->codes && !counts->scales && !counts->seconds) {
+  const audit_tensor *x = pair->x[0];
+  int whole = x->scaled || !x->found || !x->found->scale; /* else scales, zero points, tables are not compared */
+  if (structure && !counts->codes && !counts->scales && !counts->seconds && (whole || !pair->values)) {
     pair->verdict = AUDIT_EQUAL;
     return CLI_OK;
   }

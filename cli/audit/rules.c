@@ -137,7 +137,17 @@ static int named_conversions(audit_rules *rules, const audit_tensor *x) {
   return CLI_OK;
 }
 
+static int named_integers(audit_rules *rules, const audit_tensor *x) {
+  hu_checkpoint_target target = hu_checkpoint_target_at(x->written);
+  audit_rule rule = {.integers = x->found->bias ? 2 : 1};
+  rule.scaling.scale = x->scale;
+  rule.scaling.cols = (uint32_t)x->found->block[1];
+  take_name(&rule, target.name, target.program);
+  return add(rules, &rule);
+}
+
 int audit_rules_named(audit_rules *rules, const audit_tensor *x) {
+  if (x->integers) return named_integers(rules, x);
   if (!x->known) return CLI_OK;
   if (x->scaled && named_scalings(rules, x)) return CLI_BAD;
   return named_conversions(rules, x);
@@ -254,7 +264,9 @@ const char *audit_rule_keys(char text[AUDIT_RULE_TEXT], const audit_rule *rule) 
   char format[CLI_NAME_MAX], round[8];
   hu_mode mode = rule->mode;
   size_t n = 0;
-  if (rule->plain)
+  if (rule->integers)
+    n = (size_t)snprintf(text, AUDIT_RULE_TEXT, "%s", rule->name);
+  else if (rule->plain)
     n = (size_t)snprintf(text, AUDIT_RULE_TEXT, "%s", cli_format_name(format, rule->preset.format));
   else
     n = hu_scaling_text(text, AUDIT_RULE_TEXT, &rule->scaling);
@@ -359,9 +371,10 @@ int audit_made_alloc(audit_made *made, size_t elements, size_t blocks) {
   *made = (audit_made){.elements = elements, .blocks = blocks};
   made->codes = cli_alloc(elements, 1);
   made->scales = cli_alloc(blocks, sizeof *made->scales);
+  made->biases = cli_alloc(blocks, sizeof *made->biases);
   made->scale_codes = cli_alloc(blocks, sizeof *made->scale_codes);
   made->work = cli_alloc(blocks, sizeof(uint32_t));
-  if (made->codes && made->scales && made->scale_codes && made->work) return CLI_OK;
+  if (made->codes && made->scales && made->biases && made->scale_codes && made->work) return CLI_OK;
   audit_made_free(made);
   return CLI_BAD;
 }
@@ -369,6 +382,7 @@ int audit_made_alloc(audit_made *made, size_t elements, size_t blocks) {
 void audit_made_free(audit_made *made) {
   free(made->codes);
   free(made->scales);
+  free(made->biases);
   free(made->scale_codes);
   free(made->work);
   memset(made, 0, sizeof *made);
@@ -383,6 +397,22 @@ static void take_scales(audit_made *made, hu_format format, size_t count, size_t
   }
 }
 
+/* Makes rows of whole blocks of integers: scales and biases as the dtype of both holds them. */
+static int apply_integers(audit_made *made, const audit_rule *rule, size_t rows, size_t cols, const float *x) {
+  hu_format scale = rule->scaling.scale, type = rule->integers == 2 ? hu_binary32() : scale;
+  size_t side = rule->scaling.cols, blocks = rows * (cols / side);
+  if (cols % side || blocks > made->blocks || rows * cols > made->elements) return 0;
+  made->across = cols / side;
+  for (size_t i = 0; i < blocks; i++) {
+    const uint32_t *from = (const uint32_t *)(const void *)(x + i * side);
+    hui_factor factor = hui_integers_round(rule->integers == 2, type, side, from, made->codes + i * side);
+    made->scale_codes[i] = hu_convert(scale, (hu_mode){0}, hu_binary32(), factor.stored, 0, NULL);
+    made->scales[i] = hu_decode(scale, made->scale_codes[i]);
+    made->biases[i] = hu_decode(scale, hu_convert(scale, (hu_mode){0}, hu_binary32(), factor.bias, 0, NULL));
+  }
+  return 1;
+}
+
 int audit_rule_apply(audit_made *made, const audit_rule *rule, size_t rows, size_t cols, float *x, const float *amax) {
   const hu_scaling *scaling = &rule->scaling;
   float bound = amax ? *amax : 0;
@@ -391,6 +421,8 @@ int audit_rule_apply(audit_made *made, const audit_rule *rule, size_t rows, size
     bound = hu_quantize(rule->before, (hu_mode){0}, bound, 0, NULL);
   }
   made->second = 1;
+  if (made->blocks) memset(made->biases, 0, made->blocks * sizeof *made->biases);
+  if (rule->integers) return apply_integers(made, rule, rows, cols, x);
   if (rule->plain) return hu_conversion_encode_n(rows * cols, made->codes, 1, x, 1, &rule->preset, NULL, NULL) == HU_OK;
   hu_scaled_sizes sizes = hu_scaled_sizes_of(rows, cols, scaling);
   size_t blocks = sizes.block_rows * sizes.block_cols;

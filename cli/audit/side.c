@@ -29,10 +29,17 @@ static void take_layout(audit_tensor *z, const hui_tensor *found) {
   char scale[48];
   z->found = found;
   z->codes = found->codes;
+  z->known = hu_format_find(&z->element, found->elements) == HU_OK;
+  if (found->plain) { /* one code behind the other, whatever the shape */
+    z->codes.rows = z->rows;
+    z->codes.cols = z->cols;
+    return;
+  }
   z->rows = found->rows;
   z->cols = found->cols;
-  z->known = hu_format_find(&z->element, found->elements) == HU_OK;
-  z->scaled = found->scale && found->grid != HUI_RUNS && !found->bias && !found->order && !found->zero;
+  z->written = hui_integers_of(found);
+  z->integers = z->written != SIZE_MAX;
+  z->scaled = found->scale && found->grid != HUI_RUNS && (!found->bias || z->integers) && !found->order && !found->zero;
   if (!z->scaled) return;
   snprintf(scale, sizeof scale, "%.*s", (int)strcspn(found->scales, " "), found->scales);
   if (hu_format_find(&z->scale, scale) != HU_OK) z->scaled = 0;
@@ -306,6 +313,13 @@ float audit_scale(const audit_tensor *x, size_t matrix, size_t p, size_t q, uint
   }
   *code = stored(x, x->scales, p * audit_blocks_across(x) + q, bytes);
   return hu_decode(x->scale, *code);
+}
+
+float audit_bias(const audit_tensor *x, size_t matrix, size_t p, size_t q) {
+  const hui_tensor *found = x->found;
+  if (!x->scaled || !found || !found->bias) return 0;
+  return of_bits(hui_scale_bits(found->bias, HUI_SCALE_DTYPE,
+                                hui_scale_place(found, matrix, p * found->block[0], q * found->block[1])));
 }
 
 float audit_second(const audit_tensor *x, size_t matrix) {

@@ -10,6 +10,7 @@ import sys
 
 sys.dont_write_bytecode = True
 import support  # noqa: E402
+import writing_model  # noqa: E402
 from support import floats, parse_safetensors, safetensors  # noqa: E402
 from test_report import Balanced  # noqa: E402
 
@@ -205,6 +206,49 @@ class Audit(support.Case):
         self.assertIn(MX % "rceil", found["rules"])
         self.assertNotIn("mxfp4", found["rules"])
         self.assertIn("mxfp4", [r["rule"] for r in found["pairs"][0]["b"]["rules"]])
+
+    def test_rules_of_folders(self):
+        """Of a folder of each target, from weights of each dtype, the rule is found by which it was written."""
+        plain = {"f8-e4m3": "torch.float8_e4m3fn", "f8-e5m2": "torch.float8_e5m2"}
+        for target in (*writing_model.TARGETS, *plain, "bf16", "f16"):
+            rows, cols = (130, 140) if target in ("ct-fp8-block", "hf-fp8") else (8, 256)
+            for i, dtype in enumerate(writing_model.DTYPES):
+                weights = writing_model.data(dtype, writing_model.numbers(dtype, rows, cols))
+                source = self.write("s.safetensors", safetensors([("layer.weight", dtype, (rows, cols), weights)]))
+                out = self.path("%s-%s" % (target, dtype))
+                self.ok("quantize", "-q", "--layout", target, "--include", "*", source, out)
+                found = self.audit("--which", "--source", source, out, code=0)
+                with self.subTest(target, dtype=dtype):
+                    if target in ("bf16", "f16"):
+                        self.assertEqual(found["pairs"][0]["part"], "rounded into " + target.upper() if dtype == "F32" else "")
+                    else:
+                        self.assertIn(plain.get(target) or writing_model.RULES[target][i], found["rules"])
+
+    def test_wrong_integers(self):
+        """A code, a scale or a bias of integers that the rule does not make."""
+        source = self.model("s.safetensors", numbers(20, 2048), (8, 256))
+        for target, name in (("ct-int4", "weight_packed"), ("ct-int4", "weight_scale"), ("mlx-affine", "weight"), ("mlx-affine", "scales"),
+                             ("mlx-affine", "biases")):
+            out = self.path("%s-%s" % (target, name))
+            self.ok("quantize", "-q", "--layout", target, source, out)
+            file = out + "/model.safetensors"
+            tensors, metadata, order = parse_safetensors(self.read(file))
+            kind, shape, data = tensors["layer." + name]
+            tensors["layer." + name] = (kind, shape, data[:8] + bytes([data[8] ^ 1]) + data[9:])
+            right = self.pair(source, out, code=0)
+            self.write(file, safetensors([(n, *tensors[n]) for n in order], metadata))
+            found = self.pair(source, out)
+            self.assertEqual((right["verdict"], found["verdict"]), ("made", "different"), (target, name))
+
+    def test_zero_points(self):
+        """Equal codes under other zero points are not equal."""
+        paths = []
+        for i in (0, 1):
+            paths.append(self.write("g%d.safetensors" % i, safetensors([
+                ("l.qweight", "I32", (16, 8), bytes(i * 37 % 256 for i in range(512))), ("l.qzeros", "I32", (1, 1), bytes([0x77 - i] * 4)),
+                ("l.scales", "F16", (1, 8), b"\x66\x2e" * 8), ("l.g_idx", "I32", (128,), bytes(512))])))
+        self.assertEqual(self.pair(paths[0], paths[0], code=0)["verdict"], "equal")
+        self.assertEqual(self.pair(*paths)["verdict"], "different")
 
     # ---- layouts ----
 
