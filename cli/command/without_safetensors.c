@@ -15,6 +15,14 @@ int cli_quantize_tensors(const cli_quantize_state *state, const char *in, const 
   return refuse(cli_ends(in, ".safetensors") || cli_ends(in, ".gguf") ? in : out);
 }
 
+int cli_importances_safetensors(cli_importances *z) { return refuse(z->path); }
+
+int cli_importances_gguf(cli_importances *z, const uint8_t *bytes, size_t size) {
+  (void)bytes;
+  (void)size;
+  return refuse(z->path);
+}
+
 int cli_decode_tensors(const cli_quantize_state *state, const char *in, const char *out) {
   (void)state;
   (void)out;

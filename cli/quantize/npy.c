@@ -146,6 +146,17 @@ static int make_values(outcome *made, const cli_quantize_state *state, const cha
   return code;
 }
 
+/* Sets the importance of the array's columns, of which the file of --importance must say something. */
+static int set_importance(cli_job *job, const cli_quantize_state *state, const char *in, const npy_info *info) {
+  char *name = cli_array_tensor(in);
+  if (!name) return cli_fail(in, "out of memory");
+  int code = cli_set_importance(job, state, name, info->dims, info->shape);
+  if (code == CLI_OK && state->importance && !job->importance.by_column)
+    code = cli_fail(state->importance, "says nothing of a tensor '%s'", name);
+  free(name);
+  return code;
+}
+
 int cli_quantize_array(const cli_quantize_state *state, cli_array *x, const char *in, const char *path,
                        const char *device) {
   const cli_target *target = &state->target;
@@ -163,6 +174,7 @@ int cli_quantize_array(const cli_quantize_state *state, cli_array *x, const char
                        .exec = {state->numeric.threads, 0, state->numeric.stream, {0}},
                        .amax = state->has_amax ? &state->amax : NULL};
   cli_job_shape(&made.job, target, state->rows_out, x->info.dims, x->info.shape);
+  if (set_importance(&made.job, state, in, &x->info)) return CLI_BAD;
   cli_parts_plan(&made.parts, target, &made.job);
   made.shape = cli_row_shape_of(target, &made.job, x->info.dims, x->info.shape);
   if (target->kind->check(target, &made.job)) return CLI_BAD;

@@ -191,6 +191,10 @@ int tensors_one(const tensors_work *work, tensors_result *result) {
                  .amax = state->has_amax ? &state->amax : NULL};
   job.exec.stream.counter += result->first;
   cli_job_shape(&job, target, state->rows_out, result->tensor->dims, result->tensor->shape);
+  if (cli_set_importance(&job, state, result->tensor->name, result->tensor->dims, result->tensor->shape)) {
+    free(owned);
+    return CLI_BAD;
+  }
   cli_parts_plan(&sizes, target, &job);
   result->bits = result->tensor->count ? sizes.bits / (double)result->tensor->count : 0;
   result->shape = cli_row_shape_of(target, &job, result->tensor->dims, result->tensor->shape);

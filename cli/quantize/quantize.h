@@ -6,6 +6,7 @@
 #include "cli/base/device.h"
 #include "cli/target/target.h"
 #include "cli/tensors/codes.h"
+#include "cli/tensors/importance.h"
 
 enum { CLI_GLOBS_MAX = 64 };
 
@@ -14,7 +15,8 @@ typedef struct cli_quantize_state {
   cli_target target; /* kind NULL: none given */
   int codes, device, widen, has_amax, in_place, rows_out, any_rank, packed;
   float amax;
-  const char *output, *report, *layout;
+  const char *output, *report, *layout, *importance;
+  cli_importances weights;  /* what the file of --importance says */
   const char *from, *dtype; /* of folders for other programs */
   uint64_t file_bytes;
   const char *include[CLI_GLOBS_MAX], *exclude[CLI_GLOBS_MAX];
@@ -26,6 +28,7 @@ enum {
   CLI_KEY_CODES = CLI_KEY_FREE,
   CLI_KEY_DEVICE,
   CLI_KEY_AMAX,
+  CLI_KEY_IMPORTANCE,
   CLI_KEY_WIDEN,
   CLI_KEY_REPORT,
   CLI_KEY_INCLUDE,
@@ -44,6 +47,8 @@ enum {
   { 'f', "format", "FORMAT", "a number format (halfulp formats; fp(e,m,b):suffixes), preset; for arrays also scaled" }
 #define CLI_OPTIONS_FILES                                                                                       \
   {CLI_KEY_AMAX, "amax", "A", "scales from this amax of the tensor instead of its own (delayed scaling)"},      \
+      {CLI_KEY_IMPORTANCE, "importance", "FILE",                                                                \
+       "search for scales by how much columns count: an imatrix of llama.cpp, .npy, .safetensors"},             \
       {CLI_KEY_INCLUDE | CLI_REPEATS, "include", "GLOB", ".safetensors: of the tensors, those of these names"}, \
       {CLI_KEY_EXCLUDE | CLI_REPEATS, "exclude", "GLOB", ".safetensors: not the tensors of these names"},       \
       {CLI_KEY_ANY_RANK, "any-rank", NULL, ".safetensors: also tensors with fewer than two axes"}, {            \
@@ -75,9 +80,16 @@ int cli_write_model(const cli_quantize_state *state, const char *target, const c
 /* Returns 1 for a name that ends as no file of tensors does. */
 int cli_is_folder_name(const char *path);
 
+/* Sets what --importance says of the columns of a tensor of this name and shape, once the job has its matrix. Returns
+ * 0, or an exit code after an error line: other numbers than columns. */
+int cli_set_importance(cli_job *job, const cli_quantize_state *state, const char *tensor, uint32_t dims,
+                       const size_t *shape);
 /* Returns the layout that rounding commands open a model with: the one asked for; without one, and where --include
  * names tensors, NULL, so that codes and what scales them stay as they are. */
 const char *cli_layout(const cli_quantize_state *state);
+/* Returns the name of the one tensor that an array is: the file's without folder and .npy. To be freed; NULL: out of
+ * memory. */
+char *cli_array_tensor(const char *path);
 /* Returns 1 for a name that ends in .safetensors or .safetensors.index.json, and for a folder. */
 int cli_is_model(const char *path);
 /* Calls `use` with the numbers of one tensor of a .safetensors file, as a matrix (target.h): the one of this name;

@@ -277,6 +277,27 @@ static int check_options(const cli_quantize_state *state, const char *in, const 
   return strcmp(out, "-") ? CLI_OK : cli_fail(NULL, "a .safetensors file cannot go to standard output");
 }
 
+/* Says how many tensors the file of --importance leaves out; an error: all of them, or it is one array for several. */
+static int check_importance(const tensors_results *results) {
+  const cli_quantize_state *state = results->asked;
+  char shown[ST_NAME_MAX] = "";
+  size_t found = 0;
+  if (!state->importance) return CLI_OK;
+  for (size_t i = 0; i < results->count; i++) {
+    const tensors_result *result = &results->list[i];
+    int known = result->done && cli_importances_of(&state->weights, result->tensor->name) != NULL;
+    found += known;
+    if (result->done && !known && !*shown) st_printable(shown, result->tensor->name);
+  }
+  if (!found) return cli_fail(state->importance, "says nothing of '%s' or of another tensor that is rounded", shown);
+  if (!state->weights.list[0].name && found > 1)
+    return cli_fail(state->importance, "an array is for one tensor, and %zu are rounded; --include names one", found);
+  if (found < results->done)
+    cli_note("%s says nothing of '%s'%s; without it all columns count alike", state->importance, shown,
+             results->done - found > 1 ? " and others" : "");
+  return CLI_OK;
+}
+
 int cli_quantize_tensors(const cli_quantize_state *state, const char *path, const char *out) {
   tensors_input in;
   st_file plan = {0};
@@ -287,6 +308,7 @@ int cli_quantize_tensors(const cli_quantize_state *state, const char *path, cons
   int code = tensors_spare_model(&in, out, state->in_place);
   if (code == CLI_OK) code = tensors_spare_read(&in, state->report);
   if (code == CLI_OK) code = tensors_choose(&results, &in);
+  if (code == CLI_OK) code = check_importance(&results);
   if (code == CLI_OK) code = blocks ? gguf_plan(&made, &plan, &in, &results) : make_plan(&plan, &in, &results);
   if (code == CLI_OK) code = write_tensors(&results, &in, &plan, blocks ? &made : NULL);
   if (code == CLI_OK && state->report) code = tensors_report(state->report, &results);

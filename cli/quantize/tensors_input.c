@@ -91,12 +91,10 @@ static int dtype_of_array(const npy_info *info) {
   return (info->kind == 'i' ? signed_dtypes : unsigned_dtypes)[place];
 }
 
-/* Adds an array's one tensor, named as the file without folder and .npy. */
+/* Adds an array's one tensor. */
 static int add_array(tensors_input *in, const char *path) {
   const npy_info *info = &in->array.info;
-  const char *slash = strrchr(path, '/');
-  char *name = strdup(!strcmp(path, "-") ? "array" : slash ? slash + 1 : path);
-  if (name && cli_ends(name, ".npy")) name[strlen(name) - 4] = 0;
+  char *name = cli_array_tensor(path);
   if (name && !strcmp(name, ST_METADATA)) {
     free(name);
     return cli_fail(in->name, "no tensor can be named '%s'; give the array another name", ST_METADATA);

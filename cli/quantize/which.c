@@ -9,6 +9,13 @@ const char *cli_layout(const cli_quantize_state *state) {
   return state->layout ? state->layout : state->includes ? NULL : "auto";
 }
 
+char *cli_array_tensor(const char *path) {
+  const char *slash = strrchr(path, '/');
+  char *name = strdup(!strcmp(path, "-") ? "array" : slash ? slash + 1 : path);
+  if (name && cli_ends(name, ".npy")) name[strlen(name) - 4] = 0;
+  return name;
+}
+
 int cli_is_model(const char *path) {
   static const char *const suffixes[] = {
       ".safetensors", ".safetensors.index.json", ".bin.index.json", ".pt", ".pth", ".ckpt", ".bin", ".onnx"};

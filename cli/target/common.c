@@ -149,6 +149,11 @@ void cli_widen(void *z, size_t count) {
   }
 }
 
+const float *cli_job_weights(const cli_job *job, size_t row) {
+  const cli_importance *given = &job->importance;
+  return given->by_column ? given->by_column + row / (job->rows / given->matrices) * job->cols : NULL;
+}
+
 void cli_print_blocks(FILE *out, const char *indent, const cli_blocks *blocks) {
   fprintf(out, "%sblocks         %llu\n", indent, (unsigned long long)blocks->count);
   if (blocks->amax_high > 0)

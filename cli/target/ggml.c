@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* The blocks of ggml as targets. Q2_K to Q6_K, IQ4_NL and IQ4_XS are those of ggml_search.c. Q4_0, Q4_1, Q5_0, Q5_1 and
- * Q8_0 have 32 numbers and come by the steps of its quantize_row_*_ref, as gguf 0.19.0 (llama.cpp's Python package) has
- * them, too. Every step is one operation of binary32; the scale d and the minimum are stored in binary16, but the codes
- * come from d as it was before that.
+/* The blocks of ggml as targets. Q2_K to Q6_K, IQ4_NL and IQ4_XS are those of ggml_search.c, and with an importance
+ * matrix also Q4_0 to Q5_1. Without one, Q4_0, Q4_1, Q5_0, Q5_1 and Q8_0, which have 32 numbers, come by the steps of
+ * its quantize_row_*_ref, as gguf 0.19.0 (llama.cpp's Python package) has them, too. Every step is one operation of
+ * binary32; the scale d and the minimum are stored in binary16, but the codes come from d as it was before that.
  *
  *   Q4_0, Q5_0   d = v / -8, v / -16, v the first of the largest magnitude; code = trunc(x (1 / d) + 8.5), 16.5
  *   Q4_1, Q5_1   d = (max - min) / 15, 31;                                  code = trunc((x - min) (1 / d) + 0.5)
@@ -184,11 +184,12 @@ static int check_finite(const kind *form, const cli_job *job, const float *x) {
   return CLI_OK;
 }
 
-/* Encodes block number i, of a kind that is searched for. The sums of its squares may be beyond binary32, and the scale
- * no number. Returns 0 or an exit code. */
-static int encode_searched(const kind *form, const cli_parts *parts, size_t i, const float *x, const char *name) {
+/* Encodes block number i, whose scale is searched for. The sums of its squares may be beyond binary32, and the scale no
+ * number. `weights`: those of its columns; NULL: none. Returns 0 or an exit code. */
+static int encode_searched(const kind *form, const cli_parts *parts, size_t i, const float *x, const float *weights,
+                           float mean, const char *name) {
   cli_ggml_block block;
-  cli_ggml_search(&block, form->type, x);
+  cli_ggml_search(&block, form->type, x, weights, mean);
   if ((block.scale & 0x7FFF) > 0x7C00)
     return cli_fail(name, "from element %zu on: %s has no scale for numbers whose cubes are beyond binary32",
                     form->block * i, name_of(form));
@@ -202,6 +203,26 @@ static int encode_searched(const kind *form, const cli_parts *parts, size_t i, c
   return CLI_OK;
 }
 
+static void encode_as_reference(const kind *form, const cli_parts *parts, size_t i, const float *x) {
+  uint16_t *scales = parts->part[SCALES].data, *mins = form->with_min ? parts->part[MINS].data : NULL;
+  encode_block(form, (uint8_t *)parts->part[CODES].data + BLOCK * i, scales + i, mins ? mins + i : NULL, x);
+}
+
+static int encode_row(const kind *form, const cli_parts *parts, size_t row, const float *x, const cli_job *job) {
+  const float *weights = cli_job_weights(job, row);
+  size_t blocks = job->cols / form->block;
+  float mean = weights ? cli_ggml_mean(x, job->cols) : 0;
+  int code = CLI_OK;
+  for (size_t k = 0; k < blocks && code == CLI_OK; k++) {
+    size_t i = row * blocks + k, at = form->block * k;
+    if (weights || is_searched(form))
+      code = encode_searched(form, parts, i, x + at, weights ? weights + at : NULL, mean, job->name);
+    else
+      encode_as_reference(form, parts, i, x + at);
+  }
+  return code;
+}
+
 static int encode(const cli_parts *parts, const cli_target *target, cli_job *job) {
   const kind *form = kind_of(target);
   float *owned = NULL;
@@ -209,14 +230,7 @@ static int encode(const cli_parts *parts, const cli_target *target, cli_job *job
   const float *x = cli_job_floats(&owned, job);
   if (!x) return CLI_BAD;
   int code = check_finite(form, job, x);
-  uint16_t *scales = parts->part[SCALES].data, *mins = form->with_min ? parts->part[MINS].data : NULL;
-  uint8_t *codes = parts->part[CODES].data;
-  for (size_t i = 0; code == CLI_OK && i < job->rows * job->cols / form->block; i++) {
-    if (is_searched(form))
-      code = encode_searched(form, parts, i, x + form->block * i, job->name);
-    else
-      encode_block(form, codes + BLOCK * i, scales + i, mins ? mins + i : NULL, x + BLOCK * i);
-  }
+  for (size_t i = 0; code == CLI_OK && i < job->rows; i++) code = encode_row(form, parts, i, x + i * job->cols, job);
   free(owned);
   return code;
 }

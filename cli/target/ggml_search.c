@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* The searches of ggml for the scales of Q2_K to Q6_K, IQ4_NL and IQ4_XS, step by step as docs/files.md has them (from
- * ggml-quants.c of llama.cpp at 01243c5: quantize_q2_K ... quantize_iq4_xs without an importance matrix). Every step is
- * one operation of binary32 in the order written here, sums from the first element to the last. A compiler that fuses
- * products and sums, or adds in vectors, makes another ggml than this one. */
+/* The searches of ggml for the scales of Q2_K to Q6_K, IQ4_NL and IQ4_XS, and with an importance matrix also of Q4_0 to
+ * Q5_1, step by step as docs/files.md has them (from ggml-quants.c of llama.cpp at 01243c5: quantize_q2_K ...
+ * quantize_iq4_xs). Every step is one operation of binary32 in the order written here, sums from the first element to
+ * the last. A compiler that fuses products and sums, or adds in vectors, makes another ggml than this one. */
 #include "cli/target/ggml.h"
 
 #include <math.h>
@@ -53,12 +53,32 @@ static void add_term(sums *total, float weights, float x, float code) {
   total->l2 += weights * code * code;
 }
 
-/* ---- scales and minima: Q2_K, Q4_K, Q5_K ---- */
+static float sum_of_squares(const float *x, size_t n) {
+  float sum = 0;
+  for (size_t i = 0; i < n; i++) sum += x[i] * x[i];
+  return sum;
+}
 
-/* How a group is searched: inverse scales (first + 0.1 i + most) / (max - min) for i = 0 to steps. */
+/* Weighs n numbers by the importance of their columns and by their own size; `mean` is that of squares around them.
+ * Returns the sum of the weights. */
+static float weigh(float *weights, const float *importance, const float *x, int n, float mean) {
+  float sum = 0;
+  for (int i = 0; i < n; i++) {
+    weights[i] = importance[i] * sqrtf(mean + x[i] * x[i]);
+    sum += weights[i];
+  }
+  return sum;
+}
+
+/* Returns the weight of number i where none are given: its square. */
+static float weight_of(const float *weights, const float *x, int i) { return weights ? weights[i] : x[i] * x[i]; }
+
+/* ---- scales and minima: Q2_K, Q4_K, Q5_K, Q4_1, Q5_1 ---- */
+
+/* How a group is searched: inverse scales (first + step i + most) / (max - min) for i = 0 to steps. */
 typedef struct grid {
   int n, most, steps, magnitudes; /* magnitudes 1: errors are weighted by magnitude, else by square */
-  float first;
+  float first, step;
 } grid;
 
 static float error_of(const grid *search, const float *x, const float *weights, const uint8_t *codes, float scale,
@@ -117,7 +137,7 @@ static float search_with_min(const grid *search, uint8_t *codes, float *least, c
   float best = error_of(search, x, weights, codes, scale, min);
   for (int i = 0; i <= search->steps; i++) {
     uint8_t tried[32];
-    codes_of(search, tried, x, (search->first + 0.1f * (float)i + (float)search->most) / (max - min), min);
+    codes_of(search, tried, x, (search->first + search->step * (float)i + (float)search->most) / (max - min), min);
     if (!fitted(search, x, weights, tried, sum_w, sum_x, &tried_scale, &tried_min)) continue;
     float error = error_of(search, x, weights, tried, tried_scale, tried_min);
     if (!(error < best)) continue;
@@ -147,8 +167,16 @@ static void code_with_min(cli_ggml_block *block, const float *x, int n, int most
   }
 }
 
+/* Brings scales and minima of Q2_K to what one byte for both holds, which a negative scale fills. */
+static void fill_nibbles(cli_ggml_block *block) {
+  for (int i = 0; i < 16; i++) {
+    block->mins[i] = (uint8_t)(block->scales[i] >> 4 | block->mins[i]) & 15;
+    block->scales[i] &= 15;
+  }
+}
+
 static void search_q2_k(cli_ggml_block *block, const float *x) {
-  const grid search = {16, 3, 15, 1, -0.5f};
+  const grid search = {16, 3, 15, 1, -0.5f, 0.1f};
   float scales[16], mins[16], weights[16];
   for (int i = 0; i < 16; i++) {
     for (int j = 0; j < 16; j++) weights[j] = fabsf(x[16 * i + j]);
@@ -156,12 +184,10 @@ static void search_q2_k(cli_ggml_block *block, const float *x) {
   }
   float max_scale = highest(scales, 16), max_min = highest(mins, 16);
   for (int i = 0; i < 16; i++) {
-    int scale = max_scale > 0 ? nearest(15.0f / max_scale * scales[i]) : 0;
-    int min = max_min > 0 ? nearest(15.0f / max_min * mins[i]) : 0;
-    uint8_t both = (uint8_t)(scale | (int)((unsigned)min << 4)); /* one byte, which a negative scale fills */
-    block->scales[i] = both & 15;
-    block->mins[i] = both >> 4;
+    block->scales[i] = (uint8_t)(max_scale > 0 ? nearest(15.0f / max_scale * scales[i]) : 0);
+    block->mins[i] = (uint8_t)(max_min > 0 ? nearest(15.0f / max_min * mins[i]) : 0);
   }
+  fill_nibbles(block);
   block->scale = half_code(max_scale > 0 ? max_scale / 15.0f : 0);
   block->dmin = half_code(max_min > 0 ? max_min / 15.0f : 0);
   code_with_min(block, x, 16, 3);
@@ -173,12 +199,10 @@ static uint8_t six_bits(float inverse, float x) {
 }
 
 static void search_q45_k(cli_ggml_block *block, const float *x, int most) {
-  const grid search = {32, most, most == 15 ? 20 : 15, 0, most == 15 ? -1.0f : -0.5f};
+  const grid search = {32, most, most == 15 ? 20 : 15, 0, most == 15 ? -1.0f : -0.5f, 0.1f};
   float scales[8], mins[8], weights[32];
   for (int i = 0; i < 8; i++) {
-    float squares = 0;
-    for (int j = 0; j < 32; j++) squares += x[32 * i + j] * x[32 * i + j];
-    float mean = sqrtf(squares / 32);
+    float mean = sqrtf(sum_of_squares(x + 32 * i, 32) / 32);
     for (int j = 0; j < 32; j++) weights[j] = mean + fabsf(x[32 * i + j]);
     scales[i] = search_with_min(&search, block->codes + 32 * i, mins + i, x + 32 * i, weights);
   }
@@ -193,25 +217,26 @@ static void search_q45_k(cli_ggml_block *block, const float *x, int most) {
   code_with_min(block, x, 32, most);
 }
 
-/* ---- scales alone: Q3_K, Q6_K ---- */
+/* ---- scales alone: Q3_K, Q6_K, Q4_0, Q5_0 ---- */
 
-/* Finds codes of 16 numbers from -most to most - 1, stored from 0 on, and the scale: the best of 19 inverse scales. */
-static float search_scale(uint8_t *codes, const float *x, int most) {
-  float max = largest(x, 16), scale = 0, best = 0;
-  memset(codes, 0, 16);
+/* Finds codes of n numbers from -most to most - 1, stored from 0 on, and the scale: the best of 19 inverse scales.
+ * weights: NULL, squares. */
+static float search_scale(uint8_t *codes, const float *x, int n, int most, const float *weights) {
+  float max = largest(x, n), scale = 0, best = 0;
+  memset(codes, 0, (size_t)n);
   if (fabsf(max) < all_zero) return 0;
   for (int step = 0; step < 19; step++) {
     int i = step == 0 ? 0 : step < 10 ? step - 10 : step - 9; /* 0, then -9 to 9 without 0 */
     float inverse = i ? -((float)most + 0.1f * (float)i) / max : -(float)most / max;
-    uint8_t tried[16];
+    uint8_t tried[32];
     sums total = {0, 0};
-    for (int j = 0; j < 16; j++) {
+    for (int j = 0; j < n; j++) {
       int code = within(-most, nearest(inverse * x[j]), most - 1);
       tried[j] = (uint8_t)(code + most);
-      add_term(&total, x[j] * x[j], x[j], (float)code);
+      add_term(&total, weight_of(weights, x, j), x[j], (float)code);
     }
     if (step > 0 && !(total.l2 > 0 && total.xl * total.xl > best * total.l2)) continue;
-    memcpy(codes, tried, 16);
+    memcpy(codes, tried, (size_t)n);
     scale = total.l2 != 0 ? total.xl / total.l2 : 0;
     best = scale * total.xl;
   }
@@ -275,9 +300,12 @@ static void search_q3_k(cli_ggml_block *block, const float *x) {
   }
 }
 
-static void search_q6_k(cli_ggml_block *block, const float *x) {
+static void search_q6_k(cli_ggml_block *block, const float *x, const float *importance) {
   float scales[16];
-  for (int i = 0; i < 16; i++) scales[i] = search_scale(block->codes + 16 * i, x + 16 * i, 32);
+  for (int i = 0; i < 16; i++) {
+    const float *weights = importance ? importance + 16 * i : NULL;
+    scales[i] = search_scale(block->codes + 16 * i, x + 16 * i, 16, 32, weights);
+  }
   float max = largest(scales, 16);
   if (fabsf(max) < all_zero) {
     memset(block, 0, sizeof *block);
@@ -301,8 +329,8 @@ static uint8_t nearest_uneven(float x) {
   return z;
 }
 
-/* Returns the scale of 32 numbers: the best of 16 inverse scales. */
-static float search_uneven(const float *x) {
+/* Returns the scale of 32 numbers: the best of 16 inverse scales. weights: NULL, squares. */
+static float search_uneven(const float *x, const float *weights) {
   float max = largest(x, 32);
   if (fabsf(max) < all_zero) return 0;
   float scale = -max / (float)cli_ggml_uneven[0], best = 0;
@@ -310,9 +338,9 @@ static float search_uneven(const float *x) {
     float inverse = step < -7 ? 1 / scale : (float)(step + cli_ggml_uneven[0]) / max;
     float xq = 0, q2 = 0;
     for (int j = 0; j < 32; j++) {
-      float number = cli_ggml_uneven[nearest_uneven(inverse * x[j])], weights = x[j] * x[j];
-      xq += weights * number * x[j];
-      q2 += weights * number * number;
+      float number = cli_ggml_uneven[nearest_uneven(inverse * x[j])], weight = weight_of(weights, x, j);
+      xq += weight * number * x[j];
+      q2 += weight * number * number;
     }
     if (step >= -7 && !(q2 > 0 && xq * xq > best * q2)) continue;
     scale = q2 > 0 ? xq / q2 : 0;
@@ -326,15 +354,24 @@ static void code_uneven(uint8_t *codes, const float *x, float scale) {
   for (int j = 0; j < 32; j++) codes[j] = nearest_uneven(inverse * x[j]);
 }
 
-static void search_iq4_nl(cli_ggml_block *block, const float *x) {
-  float scale = search_uneven(x);
+/* Does the same under the weights that the importance of 32 columns gives, of a block with this sum of squares. */
+static float search_uneven_by(const float *x, const float *importance, float squares, float count) {
+  float weights[32];
+  if (!importance) return search_uneven(x, NULL);
+  weigh(weights, importance, x, 32, squares * (2.0f / count));
+  return search_uneven(x, weights);
+}
+
+static void search_iq4_nl(cli_ggml_block *block, const float *x, const float *importance) {
+  float scale = search_uneven_by(x, importance, sum_of_squares(x, 32), 32);
   block->scale = half_code(scale);
   code_uneven(block->codes, x, scale);
 }
 
-static void search_iq4_xs(cli_ggml_block *block, const float *x) {
-  float scales[8];
-  for (int i = 0; i < 8; i++) scales[i] = search_uneven(x + 32 * i);
+static void search_iq4_xs(cli_ggml_block *block, const float *x, const float *importance) {
+  float scales[8], squares = sum_of_squares(x, 256);
+  for (int i = 0; i < 8; i++)
+    scales[i] = search_uneven_by(x + 32 * i, importance ? importance + 32 * i : NULL, squares, 256);
   float block_scale = -largest(scales, 8) / 32, inverse = block_scale != 0 ? 1 / block_scale : 0;
   block->scale = half_code(block_scale);
   for (int i = 0; i < 8; i++) {
@@ -344,15 +381,149 @@ static void search_iq4_xs(cli_ggml_block *block, const float *x) {
   }
 }
 
-void cli_ggml_search(cli_ggml_block *block, uint32_t type, const float *x) {
+/* ---- with an importance matrix ---- */
+
+/* Returns the error of codes up to most; most 0: of codes as a byte holds them, where a negative one is large. */
+static float error_without_min(const float *x, int n, int most, const float *weights, float inverse) {
+  float scale = 1 / inverse, sum = 0;
+  for (int i = 0; i < n; i++) {
+    int code = nearest(inverse * x[i]);
+    float diff = x[i] - scale * (float)(!most ? (uint8_t)code : code < most ? code : most);
+    sum += weights[i] * diff * diff;
+  }
+  return sum;
+}
+
+/* Moves one code after the other to the integer that is nearest under the scale of least squares, as `improve` does, of
+ * codes from 0 up. */
+static void improve_positive(uint8_t *codes, sums *total, const float *x, int n, int most, const float *weights) {
+  for (int round = 0, changed = 1; round < 5 && changed; round++) {
+    changed = 0;
+    for (int i = 0; i < n; i++) {
+      float code = codes[i], xl = total->xl - weights[i] * x[i] * code, l2 = total->l2 - weights[i] * code * code;
+      if (!(xl > 0 && l2 > 0)) continue;
+      int other = nearest(x[i] * l2 / xl);
+      if (other > most) other = most;
+      if (other == codes[i]) continue;
+      xl += weights[i] * x[i] * (float)other;
+      l2 += weights[i] * (float)other * (float)other;
+      if (!(xl * xl * total->l2 > total->xl * total->xl * l2)) continue;
+      codes[i] = (uint8_t)other;
+      total->xl = xl;
+      total->l2 = l2;
+      changed = 1;
+    }
+  }
+}
+
+/* Finds codes from 0 to most for the scales, or minima, of the groups of a block; returns what they are multiplied
+ * with. */
+static float search_positive(uint8_t *codes, const float *x, int n, int most, const float *weights) {
+  float max = highest(x, n);
+  sums total = {0, 0};
+  if (max < all_zero) return 0; /* codes are 0 */
+  float inverse = (float)most / max, best = error_without_min(x, n, 0, weights, inverse);
+  for (int i = -4; i <= 4; i++) {
+    float tried = (0.1f * (float)i + (float)most) / max;
+    float error = i ? error_without_min(x, n, most, weights, tried) : best;
+    if (!(error < best)) continue;
+    best = error;
+    inverse = tried;
+  }
+  for (int i = 0; i < n; i++) {
+    int code = nearest(inverse * x[i]);
+    codes[i] = (uint8_t)(code < most ? code : most);
+    add_term(&total, weights[i], x[i], (float)(code < most ? code : most));
+  }
+  improve_positive(codes, &total, x, n, most, weights);
+  return total.l2 > 0 ? total.xl / total.l2 : 0;
+}
+
+/* Brings eight numbers to what Q4_K holds of them: the upper bits of a negative one fall into those of another. */
+static void fill_sixes(uint8_t *z) {
+  for (int i = 0; i < 4; i++) {
+    uint8_t low = (uint8_t)(z[i] | (z[i + 4] >> 4) << 6);
+    z[i] = low & 63;
+    z[i + 4] = (uint8_t)((z[i + 4] & 15) | low >> 6 << 4);
+  }
+}
+
+static void limit_sixes(uint8_t *z) {
+  for (int i = 0; i < 8; i++)
+    if (z[i] > 63) z[i] = 63;
+}
+
+/* Searches groups of n numbers with codes from 0 to most: Q2_K, Q4_K and Q5_K. */
+static void search_groups(cli_ggml_block *block, const float *x, const float *importance, int n, int most) {
+  const grid search = {n, most, 36, 0, -0.9f, 0.05f};
+  float scales[16], mins[16], weights[32], sums_of[16], squares = sum_of_squares(x, 256);
+  int groups = 256 / n, highest_code = n == 16 ? 15 : 63;
+  for (int i = 0; i < groups; i++) {
+    sums_of[i] = weigh(weights, importance + n * i, x + n * i, n, (n == 16 ? squares : 2 * squares) / 256);
+    scales[i] = search_with_min(&search, block->codes + n * i, mins + i, x + n * i, weights);
+  }
+  block->scale = half_code(search_positive(block->scales, scales, groups, highest_code, sums_of));
+  block->dmin = half_code(search_positive(block->mins, mins, groups, highest_code, sums_of));
+  if (n == 16) {
+    fill_nibbles(block);
+  } else {
+    (most == 15 ? fill_sixes : limit_sixes)(block->scales);
+    (most == 15 ? fill_sixes : limit_sixes)(block->mins);
+  }
+  code_with_min(block, x, n, most);
+}
+
+static void search_q3_k_by(cli_ggml_block *block, const float *x, const float *importance) {
+  float scales[16], weights[16], sums_of[16], mean = 2 * sum_of_squares(x, 256) / 256;
+  for (int i = 0; i < 16; i++) {
+    sums_of[i] = weigh(weights, importance + 16 * i, x + 16 * i, 16, mean);
+    scales[i] = search_scale(block->codes + 16 * i, x + 16 * i, 16, 4, weights);
+  }
+  block->scale = half_code(search_scale(block->scales, scales, 16, 32, sums_of));
+  for (int i = 0; i < 16; i++) code_group(block, x, i, half_value(block->scale) * (float)(block->scales[i] - 32), 4);
+}
+
+/* Searches the one scale of Q4_0 or Q5_0, with the minimum of Q4_1 or Q5_1, of a row with this mean of squares. */
+static void search_whole(cli_ggml_block *block, uint32_t type, const float *x, const float *importance, float mean) {
+  int most = type == GGUF_Q4_0 || type == GGUF_Q4_1 ? 15 : 31;
+  const grid search = {32, most, 36, 0, -0.9f, 0.05f};
+  float weights[32], min = 0;
+  weigh(weights, importance, x, 32, mean);
+  if (type == GGUF_Q4_0 || type == GGUF_Q5_0)
+    block->scale = half_code(search_scale(block->codes, x, 32, (most + 1) / 2, weights));
+  else
+    block->scale = half_code(search_with_min(&search, block->codes, &min, x, weights));
+  block->dmin = half_code(-min);
+}
+
+static void search_by(cli_ggml_block *block, uint32_t type, const float *x, const float *importance, float mean) {
+  switch (type) {
+    case GGUF_Q2_K: search_groups(block, x, importance, 16, 3); break;
+    case GGUF_Q4_K: search_groups(block, x, importance, 32, 15); break;
+    case GGUF_Q5_K: search_groups(block, x, importance, 32, 31); break;
+    case GGUF_Q3_K: search_q3_k_by(block, x, importance); break;
+    case GGUF_Q6_K: search_q6_k(block, x, importance); break;
+    case GGUF_IQ4_NL: search_iq4_nl(block, x, importance); break;
+    case GGUF_IQ4_XS: search_iq4_xs(block, x, importance); break;
+    default: search_whole(block, type, x, importance, mean); break; /* Q4_0, Q4_1, Q5_0, Q5_1 */
+  }
+}
+
+float cli_ggml_mean(const float *row, size_t n) { return sum_of_squares(row, n) / (float)n; }
+
+void cli_ggml_search(cli_ggml_block *block, uint32_t type, const float *x, const float *importance, float mean) {
   memset(block, 0, sizeof *block);
+  if (importance) {
+    search_by(block, type, x, importance, mean);
+    return;
+  }
   switch (type) {
     case GGUF_Q2_K: search_q2_k(block, x); break;
     case GGUF_Q3_K: search_q3_k(block, x); break;
     case GGUF_Q4_K: search_q45_k(block, x, 15); break;
     case GGUF_Q5_K: search_q45_k(block, x, 31); break;
-    case GGUF_Q6_K: search_q6_k(block, x); break;
-    case GGUF_IQ4_NL: search_iq4_nl(block, x); break;
-    default: search_iq4_xs(block, x); break; /* IQ4_XS */
+    case GGUF_Q6_K: search_q6_k(block, x, NULL); break;
+    case GGUF_IQ4_NL: search_iq4_nl(block, x, NULL); break;
+    default: search_iq4_xs(block, x, NULL); break; /* IQ4_XS */
   }
 }

@@ -9,6 +9,7 @@
 
 #include "cli/base/numbers.h"
 #include "cli/target/preset_names.h"
+#include "files/gguf.h"
 
 /* The first that claims a text reads it; the last claims all. */
 static const cli_target_kind *const kinds[] = {&cli_kind_ggml,  &cli_kind_conversion, &cli_kind_scaled, &cli_kind_hif4,
@@ -30,6 +31,8 @@ int cli_target_read(cli_target *target, const char *text) {
   if (kinds[i]->read(target, text)) return CLI_BAD;
   return target->has_mode && *target->conversion.scaling ? read_scaling(target) : CLI_OK;
 }
+
+int cli_target_weighs(const cli_target *target) { return target->kind == &cli_kind_ggml && target->ggml != GGUF_Q8_0; }
 
 int cli_preset_mode(cli_numeric *numeric, const cli_target *target) {
   if (!target->has_mode) return CLI_OK;

@@ -47,6 +47,13 @@ typedef struct cli_transpose {
   size_t channels, places; /* 0: as it is */
 } cli_transpose;
 
+/* How important the columns of a matrix are, finite and from 0 up; by_column NULL: all are the same. Rows are cut into
+ * `matrices` equal parts, the experts of a layer, with `cols` numbers each. */
+typedef struct cli_importance {
+  const float *by_column;
+  size_t matrices;
+} cli_importance;
+
 /* One array to be brought into a target. */
 typedef struct cli_job {
   const char *name; /* for error lines */
@@ -56,6 +63,7 @@ typedef struct cli_job {
   hu_mode mode;
   hu_exec exec;
   const float *amax; /* NULL: the array's own */
+  cli_importance importance;
   hu_events events;  /* out */
   cli_blocks blocks; /* out */
   uint64_t twice;    /* out: elements whose code is another than by one rounding, of presets that round before that */
@@ -129,6 +137,10 @@ const float *cli_job_floats(float **owned, const cli_job *job);
 double *cli_job_wide(const cli_job *job, int exact);
 /* Makes the floats in the front of z doubles, where values of binary32 are required as binary64. */
 void cli_widen(void *z, size_t count);
+/* Returns 1 if scales are searched for under the importance of columns. */
+int cli_target_weighs(const cli_target *target);
+/* Returns the importance of a row's columns; NULL: none was given. */
+const float *cli_job_weights(const cli_job *job, size_t row);
 /* Computes the matrix that an array of this shape is; 0 x 0 if it is empty. */
 void cli_matrix(size_t *rows, size_t *cols, uint32_t dims, const size_t *shape);
 /* Sets rows, columns and turn; rows_out: those of --rows out, for formats with blocks. 1: this changed them. */

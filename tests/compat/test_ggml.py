@@ -18,6 +18,7 @@ HASH = 'sha256:77e840e8b87c319456331296333c641bc96232076dac00bb6b4563ab9422c71a'
 PACKAGE = 'ggml_py-' + VERSION
 KINDS = {'q2_k': ('q2_K', 84, 256), 'q3_k': ('q3_K', 110, 256), 'q4_k': ('q4_K', 144, 256), 'q5_k': ('q5_K', 176, 256),
          'q6_k': ('q6_K', 210, 256), 'iq4_nl': ('iq4_nl', 18, 32), 'iq4_xs': ('iq4_xs', 136, 256)}
+WEIGHED = {'q4_0': ('q4_0', 18, 32), 'q4_1': ('q4_1', 20, 32), 'q5_0': ('q5_0', 22, 32), 'q5_1': ('q5_1', 24, 32), **KINDS}
 np, = common.need('numpy')
 run = common.Run(sys.argv)
 
@@ -60,12 +61,13 @@ subprocess.run(compiler.split() + ['-std=gnu11', '-O1', '-ffp-contract=off', '-D
 calls = ctypes.CDLL(run.path('ggml.so'))
 
 
-def quantized(kind, x):
-    name, size, block = KINDS[kind]
+def quantized(kind, x, importance=None):
+    name, size, block = WEIGHED[kind]
     z = np.zeros((x.size // block, size), np.uint8)
     call = getattr(calls, 'quantize_' + name)
     call.restype = ctypes.c_size_t
-    assert call(x.ctypes.data_as(ctypes.c_void_p), z.ctypes.data_as(ctypes.c_void_p), ctypes.c_int64(len(x)), ctypes.c_int64(x.shape[1]), None) == z.size
+    assert call(x.ctypes.data_as(ctypes.c_void_p), z.ctypes.data_as(ctypes.c_void_p), ctypes.c_int64(len(x)), ctypes.c_int64(x.shape[1]),
+                None if importance is None else importance.ctypes.data_as(ctypes.c_void_p)) == z.size
     return z
 
 
@@ -106,4 +108,17 @@ for kind, (_, size, block) in KINDS.items():
     if run.say('blocks of ' + kind, here.ravel(), there.ravel(), there.ravel(), (here == there).ravel()):
         print('ggml.%s: %d blocks, every byte' % (kind, len(here)))
     run.presets += 1
+# The same with importance matrices: as large as activations are, equal, with columns that count for nothing, and with one alone.
+columns = [np.square(rng.normal(size=512)) * np.exp2(rng.integers(-8, 8, 512)), np.ones(512), np.where(np.arange(512) % 5 < 2, 0, rng.uniform(0, 1, 512)),
+           np.where(np.arange(512) < 256, 0, 1e-3), np.eye(1, 512, 300)[0]]
+for number, weights in enumerate(columns):
+    weights = weights.astype(np.float32)
+    head = struct.pack('<ii', 1, 1) + b'w' + struct.pack('<ii', 0, 512)
+    pathlib.Path(run.path('imatrix.dat')).write_bytes(head + weights.tobytes())
+    for kind, (_, size, block) in WEIGHED.items():
+        run.halfulp('quantize', '-f', 'ggml.' + kind, '--codes', '--importance', run.path('imatrix.dat'), run.path('x.gguf'), run.path('o.gguf'))
+        here, there = blocks_of(run.path('o.gguf'), size, x.size // block), quantized(kind, x, weights)
+        if run.say('blocks of %s, importance %d' % (kind, number), here.ravel(), there.ravel(), there.ravel(), (here == there).ravel()):
+            print('ggml.%s, importance %d: %d blocks, every byte' % (kind, number, len(here)))
+        run.presets += 1
 run.done('ggml of %s %s' % (NAME, VERSION))

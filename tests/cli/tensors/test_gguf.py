@@ -31,6 +31,20 @@ SEARCHED = {
 E2M1 = (0, 0.5, 1, 1.5, 2, 3, 4, 6)
 
 
+def operands_of_searches():
+    """8 rows of 512: magnitudes that differ, a block of zeros, one of equal numbers, ties of IQ4."""
+    x, state = [], 1
+    for i in range(8 * 512):
+        state = state * 1103515245 + 12345 & 0x7FFFFFFF
+        a, b = state >> 8 & 0xFFFF, state >> 24 & 7 if i < 2048 else 3
+        x.append((a - 32768) * 2.0 ** (b - 20 - i // 512) if i % 97 else 0.0)
+    x[256:512] = [0.0] * 256
+    x[600:640] = [0.25] * 40
+    numbers = (-127, -104, -83, -65, -49, -35, -22, -10, 1, 13, 25, 38, 53, 69, 89, 113)
+    x[3840:3872] = [v / 2 for pair in zip(numbers, numbers[1:]) for v in (2 * pair[0], sum(pair))] + [113, 0]
+    return x
+
+
 def u32(x):
     return struct.pack("<I", x)
 
@@ -428,15 +442,7 @@ class Gguf(support.Case):
 
     def test_searched_blocks_of_ggml(self):
         """Bytes as ggml 0.10.1 fills them, compiled as ISO C says (tests/compat/test_ggml.py compares many more): digests, and both ways."""
-        x, state = [], 1
-        for i in range(8 * 512):
-            state = state * 1103515245 + 12345 & 0x7FFFFFFF
-            a, b = state >> 8 & 0xFFFF, state >> 24 & 7 if i < 2048 else 3
-            x.append((a - 32768) * 2.0 ** (b - 20 - i // 512) if i % 97 else 0.0)
-        x[256:512] = [0.0] * 256
-        x[600:640] = [0.25] * 40
-        numbers = (-127, -104, -83, -65, -49, -35, -22, -10, 1, 13, 25, 38, 53, 69, 89, 113)
-        x[3840:3872] = [v / 2 for pair in zip(numbers, numbers[1:]) for v in (2 * pair[0], sum(pair))] + [113, 0]  # ties of IQ4
+        x = operands_of_searches()
         self.write("x.gguf", gguf([("w", (8, 512), F32, floats(x))]))
         for name, (kind, size, block, digest) in SEARCHED.items():
             self.ok("quantize", "-f", "ggml." + name, "--codes", self.path("x.gguf"), self.path("o.gguf"))
