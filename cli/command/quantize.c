@@ -136,8 +136,9 @@ static const cli_command command = {
     "(compressed-tensors), modelopt-fp8 modelopt-nvfp4, hf-fp8, gpt-oss-mxfp4, mlx-affine mlx-mxfp4 mlx-mxfp8\n"
     "mlx-nvfp4, f8-e4m3 f8-e5m2, bf16 f16 f32 (docs/checkpoints.md, section 5).\n"
     "\n"
-    ".gguf: the same tensors, into OUT.safetensors, or into OUT.gguf with the order, types and metadata of\n"
-    "IN.gguf. With --codes they become MXFP4 (-f ggml.mxfp4), NVFP4 (-f ggml.nvfp4), Q4_0, Q4_1, Q5_0, Q5_1,\n"
+    ".gguf: the same tensors and the values of blocks, into OUT.safetensors, or into OUT.gguf with the order, types\n"
+    "and metadata of IN.gguf, where blocks that are not chosen stay. With --codes they become MXFP4 (-f ggml.mxfp4), "
+    "NVFP4 (-f ggml.nvfp4), Q4_0, Q4_1, Q5_0, Q5_1,\n"
     "Q8_0 (-f ggml.q4_0 and so on), Q2_K to Q6_K (-f ggml.q2_k ...), IQ4_NL, IQ4_XS (-f ggml.iq4_nl ...), F16\n"
     "or BF16, laid out as ggml does; `halfulp decode` makes F32 of these (docs/files.md, section 7).\n"
     "--importance FILE weighs errors by column where scales are searched for: llama.cpp's imatrix (GGUF, or the\n"
@@ -170,29 +171,6 @@ static int from_array(const cli_quantize_state *state, const char *in, const cha
   return status;
 }
 
-/* Checks that the format takes an importance, and reads it. */
-static int read_importance(cli_quantize_state *state, const char *out) {
-  char name[CLI_TARGET_MAX];
-  if (!state->importance) return CLI_OK;
-  if (state->has_amax) return cli_fail(NULL, "--importance: scales are searched for, and --amax gives them");
-  if (!cli_target_weighs(&state->target))
-    return cli_fail(NULL, "--importance: %s has no search for scales; ggml.q4_0 to ggml.iq4_xs but ggml.q8_0 have one",
-                    cli_target_name(name, &state->target));
-  if (cli_spare_input(out, state->importance, "name another file")) return CLI_BAD;
-  return cli_importances_read(&state->weights, state->importance);
-}
-
-int cli_set_importance(cli_job *job, const cli_quantize_state *state, const char *tensor, uint32_t dims,
-                       const size_t *shape) {
-  const cli_columns *found = state->importance ? cli_importances_of(&state->weights, tensor) : NULL;
-  size_t experts = dims == 3 && !job->transpose.channels ? shape[0] : 1;
-  if (!found) return CLI_OK;
-  job->importance = (cli_importance){found->numbers, found->count == job->cols ? 1 : experts};
-  if (found->count == job->cols * job->importance.matrices) return CLI_OK;
-  return cli_fail(state->importance, "%zu numbers for %s, whose rows have %zu columns", found->count, job->name,
-                  job->cols);
-}
-
 static int quantize_files(cli_quantize_state *state, const char *in, const char *out) {
   if (cli_ends(out, ".safetensors") || cli_ends(out, ".gguf")) return cli_quantize_tensors(state, in, out);
   if (cli_is_model(in)) return cli_fail(out, "a model (.safetensors, its index, a folder) becomes a .safetensors file");
@@ -209,7 +187,7 @@ int cli_quantize_files(cli_quantize_state *state, const char *in, const char *ou
     return cli_fail(NULL, "--from, --dtype and --file-bytes go with --layout NAME and a folder as OUT");
   if (!state->target.kind) return cli_fail(NULL, "no format given; use -f FORMAT");
   if (cli_preset_mode(&state->numeric, &state->target)) return CLI_BAD;
-  int code = read_importance(state, out);
+  int code = cli_read_importance(state, out);
   if (code == CLI_OK) code = quantize_files(state, in, out);
   cli_importances_free(&state->weights);
   return code;

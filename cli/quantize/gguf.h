@@ -22,6 +22,9 @@ int gguf_plan(gguf_file *made, st_file *plan, const tensors_input *in, const ten
 int gguf_decode_plan(gguf_file *made, st_file *plan, const tensors_input *in);
 /* Writes all bytes before the tensors and behind the last one. Returns 0, or an exit code. */
 int gguf_write_rest(cli_output *output, gguf_file *made, st_file *plan);
+/* Writes a tensor of a model as it is stored; all second scales that the plan has, which are in the model's values. */
+int gguf_copy(const tensors_work *work, const char *name);
+int gguf_copy_scales(const tensors_work *work);
 /* Writes the codes of a tensor of the plan. */
 int gguf_put(const tensors_work *work, const char *name, const cli_parts *parts);
 

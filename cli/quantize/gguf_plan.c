@@ -44,12 +44,33 @@ static int fail_target(const tensors_results *results) {
       cli_target_name(name, &results->asked->target));
 }
 
-/* Returns the type that a tensor gets. */
-static const gguf_type *new_type(const gguf_tensor *tensor, const tensors_results *results, const gguf_type *codes) {
+/* Returns what becomes of a tensor that is stored under this name; NULL: it is in the values of another. */
+static const tensors_result *result_of(const tensors_results *results, const tensors_input *in, const char *name) {
+  const st_tensor *tensor = st_find(&in->file, name);
+  return tensor ? &results->list[tensor - in->file.tensors] : NULL;
+}
+
+/* Returns 1 where a second scale, "P.scale", still belongs to blocks of NVFP4, "P.weight" or "P". */
+static int scale_stays(const tensors_results *results, const tensors_input *in, const char *name) {
+  char other[GGUF_NAME_MAX + sizeof ".weight"];
+  for (int end = 0; end < 2; end++) {
+    snprintf(other, sizeof other, "%.*s%s", (int)(strlen(name) - strlen(".scale")), name, end ? ".weight" : "");
+    const tensors_result *result = result_of(results, in, other);
+    if (result && !result->done && tensors_stored(in, other)->type->id == GGUF_NVFP4) return 1;
+  }
+  return 0;
+}
+
+/* Returns the type that a tensor gets; NULL: it is left out. */
+static const gguf_type *new_type(const gguf_tensor *tensor, const tensors_results *results, const tensors_input *in,
+                                 const gguf_type *codes) {
+  const tensors_result *result = result_of(results, in, tensor->name);
   int narrow = tensor->type->id == GGUF_F16 || tensor->type->id == GGUF_BF16;
+  if (!result) return scale_stays(results, in, tensor->name) ? tensor->type : NULL;
+  if (!result->done) return tensor->type;
   if (results->asked->codes) return codes;
   if (results->asked->widen && narrow) return gguf_type_of(GGUF_F32);
-  return gguf_type_for(tensors_value_dtype(&results->asked->target, tensor->type->dtype));
+  return gguf_type_for(tensors_value_dtype(&results->asked->target, result->tensor->dtype));
 }
 
 int gguf_plan(gguf_file *made, st_file *plan, const tensors_input *in, const tensors_results *results) {
@@ -58,10 +79,10 @@ int gguf_plan(gguf_file *made, st_file *plan, const tensors_input *in, const ten
   if (results->asked->rows_out) return cli_fail(results->out, "--rows out: blocks of GGUF lie along the rows");
   if (results->asked->codes && !codes) return fail_target(results);
   int code = start(made, in->gguf);
-  for (size_t i = 0; i < results->count && code == CLI_OK; i++) {
+  for (size_t i = 0; i < in->gguf->count && code == CLI_OK; i++) {
     const gguf_tensor *tensor = &in->gguf->tensors[i];
-    code =
-        add_made(made, tensor, results->list[i].done ? new_type(tensor, results, codes) : tensor->type, results->out);
+    const gguf_type *type = new_type(tensor, results, in, codes);
+    if (type) code = add_made(made, tensor, type, results->out);
   }
   return code == CLI_OK ? finish(made, plan, results->out) : code;
 }
@@ -85,6 +106,21 @@ int gguf_write_rest(cli_output *output, gguf_file *made, st_file *plan) {
   if (code == CLI_OK) plan->data = length;
   free(header);
   free(space);
+  return code;
+}
+
+int gguf_copy(const tensors_work *work, const char *name) {
+  const gguf_tensor *tensor = tensors_stored(work->in, name);
+  return cli_output_at(work->output, work->plan->data + st_find(work->plan, name)->begin,
+                       work->in->data + tensor->begin, tensor->size);
+}
+
+int gguf_copy_scales(const tensors_work *work) {
+  int code = CLI_OK;
+  for (size_t i = 0; i < work->made->count && work->in->model && code == CLI_OK; i++) {
+    const char *name = work->made->tensors[i].name;
+    if (!st_find(&work->in->file, name)) code = gguf_copy(work, name);
+  }
   return code;
 }
 

@@ -100,7 +100,7 @@ static int is_foreign(const tensors_input *in) {
   int foreign = 0;
   for (size_t i = 0; i < in->file.entries; i++)
     if (tensors_is_note(&in->file.metadata[i])) return 0;
-  if (quantized_read(&found, &in->file, NULL, NULL))
+  if (quantized_read(&found, &in->file, NULL, 0, NULL))
     for (size_t i = 0; i < in->file.count; i++) foreign |= found.what[i] == QUANTIZED_CODES;
   quantized_free(&found);
   return foreign;

@@ -24,6 +24,7 @@ static int put(const tensors_work *work, const char *name, const void *data) {
 }
 
 static int copy_tensor(const tensors_work *work, const st_tensor *tensor) {
+  if (work->made && work->in->model) return gguf_copy(work, tensor->name);
   return tensors_copy(work->output, work->plan->data + st_find(work->plan, tensor->name)->begin, work->in, tensor);
 }
 

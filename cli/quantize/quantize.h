@@ -80,6 +80,9 @@ int cli_write_model(const cli_quantize_state *state, const char *target, const c
 /* Returns 1 for a name that ends as no file of tensors does. */
 int cli_is_folder_name(const char *path);
 
+/* Checks that the format takes an importance, and reads the file of --importance, where it is given, into the state; to
+ * be freed. Returns 0, or an exit code after an error line. */
+int cli_read_importance(cli_quantize_state *state, const char *out);
 /* Sets what --importance says of the columns of a tensor of this name and shape, once the job has its matrix. Returns
  * 0, or an exit code after an error line: other numbers than columns. */
 int cli_set_importance(cli_job *job, const cli_quantize_state *state, const char *tensor, uint32_t dims,

@@ -27,7 +27,7 @@ static const st_tensor *only_of(const tensors_input *in, const quantized *alread
 static const st_tensor *only_one(const tensors_input *in) {
   quantized already;
   const st_tensor *found = NULL;
-  if (quantized_read(&already, &in->file, in->gguf, NULL))
+  if (quantized_read(&already, &in->file, in->gguf, in->model != NULL, NULL))
     found = only_of(in, &already);
   else
     cli_fail(in->name, "out of memory");
@@ -53,7 +53,8 @@ int cli_tensor_use(const char *path, const char *name, cli_floats_use *use, void
   void *owned = NULL;
   int status = CLI_BAD;
   if (tensors_open(&in, path, TENSORS_AUTO)) return CLI_BAD;
-  if (in.model && name && !st_find(&in.file, name) && cli_ends(path, ".safetensors")) { /* a scale, say */
+  int file = cli_ends(path, ".safetensors") || in.gguf;
+  if (in.model && name && !st_find(&in.file, name) && file) { /* a scale, say */
     tensors_close(&in);
     if (tensors_open(&in, path, NULL)) return CLI_BAD;
   }

@@ -147,7 +147,7 @@ static int add_chosen(st_file *plan, const st_tensor *tensor, const cli_quantize
 /* Refuses blocks of GGUF, which are no dtype of .safetensors. */
 static int check_blocks(const tensors_input *in) {
   char shown[ST_NAME_MAX];
-  for (size_t i = 0; in->gguf && i < in->gguf->count; i++) {
+  for (size_t i = 0; in->gguf && !in->model && i < in->gguf->count; i++) {
     const gguf_tensor *tensor = &in->gguf->tensors[i];
     if (tensor->type->dtype < 0)
       return cli_fail(in->name, "tensor '%s' is %s, which .safetensors has not; `halfulp decode` it first",
@@ -239,6 +239,7 @@ static int write_tensors(tensors_results *results, const tensors_input *in, st_f
   code = write_header(&output, plan, made);
   crew shared = {{results->asked, in, plan, &output, 1, made}, results, {0}, 0, 0, code};
   if (code == CLI_OK) code = work_all(&shared, "quantize", total);
+  if (code == CLI_OK && made) code = gguf_copy_scales(&shared.work);
   /* An error in a tensor has had its line; one in writing gets it here. */
   int closed = cli_output_close(&output, code == CLI_OK || output.error);
   return code == CLI_OK ? closed : code;

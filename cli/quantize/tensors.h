@@ -37,7 +37,7 @@ typedef struct tensors_result {
   hu_events events;
   cli_blocks blocks;
   cli_errors errors;
-  cli_causes causes; /* where they are asked for; else of no elements */
+  cli_causes causes;               /* where they are asked for; else of no elements */
   tensors_exponents before, after; /* of all that is copied: nothing */
 } tensors_result;
 void tensors_result_free(tensors_result *result);
@@ -61,9 +61,10 @@ typedef struct tensors_input {
   cli_bytes bytes;
   cli_array array;
   int is_array;
-  gguf_file *gguf;      /* what a .gguf file has beside; NULL: none */
-  hu_checkpoint *model; /* whose values the tensors are; NULL: the file's own bytes are */
-  char *why;            /* why its layouts are not known, where it has codes and that is so; else NULL */
+  gguf_file *gguf;       /* what a .gguf file has beside; NULL: none. Its tensors are those of `file` without a model */
+  struct json_t *places; /* of its tensors by name, with a model */
+  hu_checkpoint *model;  /* whose values the tensors are; NULL: the file's own bytes are */
+  char *why;             /* why its layouts are not known, where it has codes and that is so; else NULL */
 } tensors_input;
 int tensors_open(tensors_input *in, const char *path, const char *layout);
 /* Opens a model whatever its tensors are; names, shapes and layouts are those of in->model. */
@@ -84,6 +85,8 @@ int tensors_spare_read(const tensors_input *in, const char *report);
 /* Returns a tensor's bytes as they are stored; NULL: it has values, of which some are read into z. */
 const uint8_t *tensors_bytes(const tensors_input *in, const st_tensor *tensor);
 int tensors_read_values(float *z, const tensors_input *in, const st_tensor *tensor, size_t first, size_t n);
+/* Returns a tensor of a .gguf file that is read as a model, as it is stored; NULL: there is none of that name. */
+const gguf_tensor *tensors_stored(const tensors_input *in, const char *name);
 /* Writes a tensor's bytes or values at a place of the output. */
 int tensors_copy(cli_output *output, size_t at, const tensors_input *in, const st_tensor *tensor);
 

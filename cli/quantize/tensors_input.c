@@ -42,6 +42,22 @@ static int open_gguf(tensors_input *in, const char *path) {
   return CLI_BAD;
 }
 
+/* Reads the blocks of a .gguf file, where it has some, as values. */
+static int open_blocks(tensors_input *in, const char *layout) {
+  size_t blocks = 0;
+  int good = 1;
+  for (size_t i = 0; i < in->gguf->count && good; i++) {
+    blocks += in->gguf->tensors[i].type->dtype < 0;
+    good = st_place_set(&in->places, in->gguf->tensors[i].name, i);
+  }
+  int code = !good                         ? cli_fail(in->name, "out of memory")
+             : blocks && !in->bytes.mapped ? cli_fail(in->name, "blocks are read in ordinary files alone")
+             : blocks                      ? tensors_open_model(in, layout, 1)
+                                           : CLI_OK;
+  if (code != CLI_OK) tensors_close(in);
+  return code;
+}
+
 int tensors_is_float(int dtype) { return dtype == ST_F64 || dtype == ST_F32 || dtype == ST_F16 || dtype == ST_BF16; }
 
 /* Of an array and a tensor, by the size of an element: 1, 2, 4, 8 bytes. */
@@ -61,13 +77,25 @@ int tensors_is_integer(int dtype) {
   return dtype == ST_BOOL || is_signed(dtype);
 }
 
+/* Returns the type of a tensor that is as a .gguf file stores it, else NULL. */
+static const gguf_type *type_of(const tensors_input *in, const st_tensor *tensor) {
+  return in->gguf && !in->model ? in->gguf->tensors[tensor - in->file.tensors].type : NULL;
+}
+
+const gguf_tensor *tensors_stored(const tensors_input *in, const char *name) {
+  size_t place = st_place(in->places, name);
+  return place == SIZE_MAX ? NULL : &in->gguf->tensors[place];
+}
+
 int tensors_has_numbers(const tensors_input *in, const st_tensor *tensor) {
-  int block = in->gguf && in->gguf->tensors[tensor - in->file.tensors].type->dtype < 0;
+  const gguf_type *type = type_of(in, tensor);
+  int block = type && type->dtype < 0;
   return !block && (tensors_is_float(tensor->dtype) || tensors_is_integer(tensor->dtype));
 }
 
 const char *tensors_type_name(const tensors_input *in, const st_tensor *tensor) {
-  return in->gguf ? in->gguf->tensors[tensor - in->file.tensors].type->name : st_dtype_name(tensor->dtype);
+  const gguf_type *type = type_of(in, tensor);
+  return type ? type->name : st_dtype_name(tensor->dtype);
 }
 
 int tensors_check_bool(const tensors_input *in, const st_tensor *tensor) {
@@ -119,7 +147,7 @@ int tensors_open(tensors_input *in, const char *path, const char *layout) {
   memset(in, 0, sizeof *in);
   in->name = strcmp(path, "-") ? path : "standard input";
   in->path = path;
-  if (cli_ends(path, ".gguf")) return open_gguf(in, path);
+  if (cli_ends(path, ".gguf")) return open_gguf(in, path) || (layout && open_blocks(in, layout)) ? CLI_BAD : CLI_OK;
   in->is_array = !cli_is_model(path);
   if (in->is_array && layout && strcmp(layout, TENSORS_AUTO) != 0)
     return cli_fail(in->name, "--layout goes with models and folders of them");
@@ -136,6 +164,7 @@ void tensors_close(tensors_input *in) {
   tensors_close_model(in);
   if (in->gguf) gguf_free(in->gguf);
   free(in->gguf);
+  st_places_free(&in->places);
   if (in->is_array)
     cli_array_free(&in->array);
   else

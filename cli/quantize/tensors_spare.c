@@ -90,7 +90,8 @@ int tensors_spare(tensors_results *results, const tensors_input *in) {
   state known = {.in = in, .asked = results->asked};
   if (in->is_array) return CLI_OK;
   int code = tensors_notes_read(&known.notes, in);
-  if (code == CLI_OK && !quantized_read(&known.found, &in->file, in->gguf, in->model ? NULL : in->path))
+  if (code == CLI_OK &&
+      !quantized_read(&known.found, &in->file, in->gguf, in->model != NULL, in->model ? NULL : in->path))
     code = cli_fail(in->name, "out of memory");
   if (code == CLI_OK) code = refuse(&known);
   if (code == CLI_OK) code = spare(results, &known);

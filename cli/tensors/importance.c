@@ -84,8 +84,8 @@ static int read_entry(cli_importances *z, cursor *from, int32_t number) {
   return CLI_OK;
 }
 
-static int read_earlier(cli_importances *z, const cli_bytes *bytes) {
-  cursor from = {bytes->data, 0, bytes->size};
+int cli_importances_earlier(cli_importances *z, const uint8_t *bytes, size_t size) {
+  cursor from = {bytes, 0, size};
   int32_t entries;
   int code = CLI_OK;
   if (!take(&entries, &from) || entries < 1)
@@ -94,9 +94,9 @@ static int read_earlier(cli_importances *z, const cli_bytes *bytes) {
   return code;
 }
 
-/* ---- all ---- */
+/* ---- an array ---- */
 
-static int read_array(cli_importances *z) {
+int cli_importances_array(cli_importances *z) {
   cli_array array;
   if (cli_array_load(&array, z->path)) return CLI_BAD;
   int code = cli_array_in_rows(&array);
@@ -111,16 +111,7 @@ static int read_array(cli_importances *z) {
   return numbers ? CLI_OK : CLI_BAD;
 }
 
-static int read_any(cli_importances *z) {
-  cli_bytes bytes;
-  if (cli_ends(z->path, ".npy")) return read_array(z);
-  if (cli_ends(z->path, ".safetensors")) return cli_importances_safetensors(z);
-  if (cli_bytes_read(&bytes, z->path)) return CLI_BAD;
-  int gguf = bytes.size >= 4 && !memcmp(bytes.data, "GGUF", 4);
-  int code = gguf ? cli_importances_gguf(z, bytes.data, bytes.size) : read_earlier(z, &bytes);
-  cli_bytes_free(&bytes);
-  return code;
-}
+/* ---- the list ---- */
 
 static int by_name(const void *a, const void *b) {
   const cli_columns *x = a, *y = b;
@@ -142,10 +133,7 @@ static int check(const cli_importances *z) {
   return CLI_OK;
 }
 
-int cli_importances_read(cli_importances *z, const char *path) {
-  memset(z, 0, sizeof *z);
-  z->path = path;
-  if (read_any(z)) return CLI_BAD;
+int cli_importances_end(cli_importances *z) {
   if (z->count) qsort(z->list, z->count, sizeof *z->list, by_name);
   return check(z);
 }

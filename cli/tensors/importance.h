@@ -27,17 +27,19 @@ typedef struct cli_importances {
   size_t count, capacity;
 } cli_importances;
 
-/* Reads a file. Returns 0, or an exit code after an error line; to be freed in both cases. */
-int cli_importances_read(cli_importances *z, const char *path);
-void cli_importances_free(cli_importances *z);
-/* Returns what the file says of a tensor; NULL: nothing. Several threads may ask at a time. */
+/* Returns what a list says of a tensor; NULL: nothing. Several threads may ask at a time. */
 const cli_columns *cli_importances_of(const cli_importances *from, const char *tensor);
+void cli_importances_free(cli_importances *z);
 
-/* Used by the readers of these files. cli_columns_add: the place of `count` numbers, not set yet, under a name, which
- * is copied up to `length`; NULL after an error line. The files of models are read by importance_model.c; size 0: the
- * bytes are not at hand. */
-float *cli_columns_add(cli_importances *z, const char *name, size_t length, size_t count);
+/* Read the file of z->path, of one kind each, into an empty list. Return 0, or an exit code after an error line; to be
+ * freed in both cases. */
+int cli_importances_array(cli_importances *z);
+int cli_importances_earlier(cli_importances *z, const uint8_t *bytes, size_t size);
 int cli_importances_safetensors(cli_importances *z);
 int cli_importances_gguf(cli_importances *z, const uint8_t *bytes, size_t size);
+/* Brings the list into its order, and checks its numbers. */
+int cli_importances_end(cli_importances *z);
+/* Adds `count` numbers, not set yet, under a name that is copied up to `length`. NULL after an error line. */
+float *cli_columns_add(cli_importances *z, const char *name, size_t length, size_t count);
 
 #endif

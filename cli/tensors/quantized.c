@@ -303,7 +303,7 @@ static void read_beside_file(quantized *found, const char *path) {
   }
 }
 
-int quantized_read(quantized *found, const st_file *file, const gguf_file *gguf, const char *path) {
+int quantized_read(quantized *found, const st_file *file, const gguf_file *gguf, int values, const char *path) {
   memset(found, 0, sizeof *found);
   found->what = calloc(file->count + 1, sizeof *found->what);
   found->scales = calloc(file->count + 1, sizeof *found->scales);
@@ -314,7 +314,7 @@ int quantized_read(quantized *found, const st_file *file, const gguf_file *gguf,
   if (scan.good) read_metadata(&scan);
   if (scan.good && gguf) read_gguf_scales(&scan);
   if (scan.good) read_beside(&scan);
-  if (scan.good) read_codes(&scan, gguf);
+  if (scan.good) read_codes(&scan, values ? NULL : gguf);
   if (scan.good && !found->says && path && !gguf) read_beside_file(found, path);
   found->unsure = scan.good && is_unsure(found, file->count);
   st_places_free(&scan.begins);

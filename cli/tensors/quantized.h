@@ -21,9 +21,9 @@ typedef struct quantized {
   const char *says;       /* what says so for all of the file: "its metadata", ...; NULL: nothing does */
   const char *key;        /* the key there */
 } quantized;
-/* Reads what is known. Returns 1 and *found, to be freed; 0: out of memory. gguf: of a GGUF file, else NULL. path: of
- * the file, for those beside it; NULL: there are none. */
-int quantized_read(quantized *found, const st_file *file, const gguf_file *gguf, const char *path);
+/* Reads what is known. Returns 1 and *found, to be freed; 0: out of memory. gguf: of a GGUF file, else NULL; values: 1
+ * where its blocks have become values. path: of the file, for those beside it; NULL: there are none. */
+int quantized_read(quantized *found, const st_file *file, const gguf_file *gguf, int values, const char *path);
 /* Returns 1 if the dtype is one of codes alone: F8_*, F6_*, F4. */
 int quantized_dtype(int dtype);
 void quantized_free(quantized *found);

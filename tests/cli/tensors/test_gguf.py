@@ -490,6 +490,53 @@ class Gguf(support.Case):
         self.ok("decode", self.path("o.gguf"), self.path("d.gguf"))
         self.ok("compare", "-f", "mxfp4", "-f", "nvfp4", self.path("d.gguf"))
 
+    def test_blocks_as_input(self):
+        """Blocks are values that are rounded: what `decode` makes of them first. Those that are not chosen stay in .gguf, and are F32 elsewhere."""
+        content = [("a.weight", (2, 256), Q4_K, pattern(288)), ("b.weight", (4, 64), Q8_0, pattern(272)), ("c.weight", (2, 128), NVFP4, pattern(144)),
+                   ("c.scale", (1,), F32, floats([0.25])), ("d.weight", (2, 64), F16, struct.pack("<128e", *[i / 8 for i in range(128)])),
+                   ("e.weight", (2, 64), NVFP4, pattern(72)), ("e.scale", (1,), F32, floats([3])), ("n.weight", (32,), F32, floats([0.3] * 32))]  # fmt: skip
+        x, o, v, p = self.path("x.gguf"), self.path("o.gguf"), self.path("v.gguf"), self.path("p.gguf")
+        self.write("x.gguf", gguf(content))
+        stored = {name: (shape, kind, data) for name, shape, kind, data in content}
+        self.ok("decode", x, v)
+        choice = ("--exclude", "b*", "--exclude", "e*")
+        for args in (("-f", "mxfp4"), ("-f", "ggml.q4_0", "--codes"), ("-f", "bfloat16", "-r", "sra:8", "--seed", "3"), ("-f", "nvfp4", "--widen")):
+            with self.subTest(args=args):
+                self.ok("quantize", *args, *choice, x, o)
+                self.ok("quantize", *args, *choice, v, p)
+                got, want = parse(self.read("o.gguf"))[0], parse(self.read("p.gguf"))[0]
+                self.assertEqual(list(got), [n for n in stored if n != "c.scale"])
+                for name in got:
+                    kept = name[0] in "be"
+                    self.assertEqual(got[name], stored[name] if kept else want[name], name)
+        for args in (("-f", "mxfp4"), ("-f", "mxfp4", "--codes"), ("-f", "float8_e5m2", "--codes")):
+            self.ok("quantize", *args, *choice, x, self.path("o.safetensors"))
+            self.ok("quantize", *args, *choice, v, self.path("p.safetensors"))
+            self.assertEqual(self.read("o.safetensors"), self.read("p.safetensors"))
+        self.ok("decode", o, v)  # second scales that stay are still of their blocks
+        self.ok("decode", x, p)
+        self.assertEqual(parse(self.read("v.gguf"))[0]["e.weight"], parse(self.read("p.gguf"))[0]["e.weight"])
+
+    def test_blocks_compared_and_drawn(self):
+        """The figures of the values; with --include codes stay, and --layout auto reads them."""
+        self.write("x.gguf", gguf([("a", (2, 256), Q4_K, pattern(288)), ("b", (4, 64), Q8_0, pattern(272))]))
+        x, v, o = self.path("x.gguf"), self.path("v.gguf"), self.path("o.gguf")
+        self.ok("decode", x, v)
+        both = [json.loads(self.ok("compare", "-f", "mxfp4", "-f", "nvfp4", "--json", path)) for path in (x, v)]
+        self.assertEqual(both[0]["formats"], both[1]["formats"])
+        for path, name in ((x, "x.svg"), (v, "v.svg")):
+            self.ok("plot", "-f", "float8_e4m3fn", "--array", path, "--tensor", "b", "-o", self.path(name))
+        strip = [self.read(name).replace(b"x.gguf", b"").replace(b"v.gguf", b"") for name in ("x.svg", "v.svg")]
+        self.assertEqual(*strip)
+        self.bad("quantize", "-f", "mxfp4", "--include", "a", x, o, says="--include 'a': holds codes or scales others")
+        self.ok("quantize", "-f", "ggml.q6_k", "--codes", "--include", "a", "--layout", "auto", x, o)
+        self.ok("quantize", "-f", "ggml.q6_k", "--codes", "--include", "a", v, self.path("p.gguf"))
+        got = parse(self.read("o.gguf"))[0]
+        self.assertEqual(got["a"], parse(self.read("p.gguf"))[0]["a"])
+        self.assertEqual(got["b"], ((4, 64), Q8_0, pattern(272)))
+        self.ok("quantize", "-f", "ggml.q6_k", "--codes", "--exclude", "b", "--in-place", x)
+        self.assertEqual(self.read("x.gguf"), self.read("o.gguf"))
+
     def test_refusals(self):
         infinite = floats([float("inf")] + [1] * 63)
         self.write("x.gguf", gguf([("w", (2, 64), F32, infinite * 2), ("m", (2, 32), MXFP4, pattern(34))]))
@@ -509,7 +556,9 @@ class Gguf(support.Case):
             (("quantize", "-f", "mxfp4", x, self.path("o.npy")), ("a .gguf file becomes",)),
             (("quantize", "-f", "mxfp4", "--include", "w", x, self.path("o.safetensors")), ("tensor 'm' is MXFP4", "decode")),
             (("quantize", "-f", "mxfp4", self.path("x.safetensors"), o), ("a .gguf file is made from a .gguf file",)),
-            (("quantize", "-f", "mxfp4", self.path("k.gguf"), o), ("quantized already", "tensor 'k' holds codes (TQ2_0)")),
+            (("quantize", "-f", "mxfp4", self.path("q.gguf"), o), ("tensor 'q': blocks of Q8_1 are not read",)),
+            (("compare", "-f", "mxfp4", "-f", "nvfp4", self.path("q.gguf")), ("tensor 'q': blocks of Q8_1 are not read",)),
+            (("quantize", "-f", "mxfp4", "--layout", "mxfp4", self.path("k.gguf"), o), ("k.gguf",)),
             (("quantize", "-f", "mxfp4", "--include", "*", self.path("k.gguf"), o), ("no tensor to round",)),
             (("decode", "-f", "mxfp4", x, o), ("leave -f out",)),
             (("decode", x, self.path("o.npy")), ("a .gguf or a .safetensors file",)),
