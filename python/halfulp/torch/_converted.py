@@ -1,13 +1,13 @@
 # SPDX-License-Identifier: MIT
 """Modules of any type whose own products are computed under a recipe, by what torch's functions inside of them do."""
 import copyreg
-import functools
 from typing import Any, Optional
 
 import torch
 from torch import nn
 
 from .. import _abi as abi
+from ._mixed import mixed, plain_of
 from .layers import Layer
 from .products import Asked, Low, Lowering
 from .products.places import Names, Places
@@ -67,7 +67,7 @@ class Converted(Layer):
 
     def __reduce_ex__(self, protocol: Any) -> Any:
         state = self.__getstate__() if hasattr(self, '__getstate__') else self.__dict__
-        return _made_again, (type(self)._plain, isinstance(self, ConvertedCall)), state
+        return _made_again, (plain_of(type(self)), isinstance(self, ConvertedCall)), state
 
 
 class ConvertedCall(Converted):
@@ -82,10 +82,8 @@ def _made_again(plain: type, called: bool = False) -> Any:
     return copyreg.__newobj__(class_of(plain, called))
 
 
-@functools.lru_cache(maxsize=None)
 def class_of(plain: type, called: bool = False) -> type:
-    names = {'__module__': plain.__module__, '__qualname__': plain.__qualname__, '__doc__': plain.__doc__, '_plain': plain}
-    return type(plain.__name__, (ConvertedCall if called else Converted, plain), names)
+    return mixed(plain, ConvertedCall if called else Converted)
 
 
 def converted(module: nn.Module, recipe: Recipe, key: Any, count: bool, place: str) -> nn.Module:

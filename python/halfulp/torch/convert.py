@@ -5,7 +5,7 @@ import re
 import warnings
 from typing import Any, Callable, Dict, List, Optional, Sequence, Tuple, TypeVar, Union
 
-from torch import nn
+from torch import Tensor, nn
 
 from .. import _abi as abi
 from . import _coverage, _globs, _records
@@ -66,7 +66,7 @@ def convert(model: M, recipe: Choice, *, key: Key = None, skip: Union[str, Seque
     only = None if only is None else patterns('only', only)
     if key is not None and not is_torch(key):
         key = own_key(key, True)
-    model = model if abi.flag('inplace', inplace) else copy.deepcopy(model)
+    model = model if abi.flag('inplace', inplace) else _copied(model)
     plan = _Plan(model, chooser(recipe), skip, only, list(getattr(recipe, 'asked', ())))
     before = [(module, type(module), dict(module.__dict__), dict(module._buffers),
                set(module._non_persistent_buffers_set)) for _, module, _ in plan.chosen]
@@ -87,6 +87,19 @@ def convert(model: M, recipe: Choice, *, key: Key = None, skip: Union[str, Seque
         raise
     _no_fused_path(model)
     return model
+
+
+def _copied(model: M) -> M:
+    """A copy. torch copies no tensor with a graph; those that pruning and older norms make of parameters, and the weights that
+    recurrent layers keep beside them, are made again at the next call, so that their numbers alone serve."""
+    memo: Dict[int, Any] = {}
+    for module in model.modules():
+        own = module._parameters
+        made = [x for name, x in module.__dict__.items() if name + '_orig' in own or name + '_v' in own]
+        for x in made + list(getattr(module, '_flat_weights', ())):
+            if isinstance(x, Tensor) and not x.is_leaf:
+                memo[id(x)] = x.detach().clone()
+    return copy.deepcopy(model, memo)
 
 
 class _Plan:

@@ -17,6 +17,7 @@ from . import _globs, ops
 from ._calls import STEP
 from ._globs import named, patterns
 from ._stateful import Key, is_torch, own_key
+from ._mixed import mixed, plain_of
 from ._streams import from_torch, stream
 from .products import Asked, Low, Lowering, guard
 from .products.places import Names, Places
@@ -289,7 +290,7 @@ class precision:
         if isinstance(thing, nn.Module):
             release(thing)
             thing.__dict__['_precision'] = self
-            thing.__class__ = _class_of(type(thing))
+            thing.__class__ = mixed(type(thing), Under)
             return thing
         if not callable(thing):
             raise abi.HalfulpTypeError('precision: {!r} is neither a function nor a module'.format(thing))
@@ -382,24 +383,17 @@ class Under:
             return super().__call__(*args, **kwargs)
 
     def __reduce_ex__(self, protocol: Any) -> Any:
-        plain = type(self).__mro__[2]
-        return _made_again, (plain,), self.__getstate__() if hasattr(self, '__getstate__') else self.__dict__
+        return _made_again, (plain_of(type(self)),), self.__getstate__() if hasattr(self, '__getstate__') else self.__dict__
 
 
 def _made_again(plain: type) -> Any:
-    return copyreg.__newobj__(_class_of(plain))
-
-
-@functools.lru_cache(maxsize=None)
-def _class_of(plain: type) -> type:
-    return type(plain.__name__, (Under, plain), {'__module__': plain.__module__, '__qualname__': plain.__qualname__,
-                                                 '__doc__': plain.__doc__})
+    return copyreg.__newobj__(mixed(plain, Under))
 
 
 def release(model: nn.Module) -> nn.Module:
     """A module that a `precision` was called with, as it was before; others as they are."""
     if isinstance(model, Under):
-        model.__class__ = type(model).__mro__[2]
+        model.__class__ = plain_of(type(model))
         del model.__dict__['_precision']
     return model
 

@@ -103,7 +103,7 @@ def test_modules_with_weights(name):
     module.my_tag = 'kept'
     module.register_forward_pre_hook(lambda m, args: calls.append('before'))
     module.register_forward_hook(lambda m, args, z: calls.append('after'))
-    kind, parameters = type(module), dict(module.named_parameters())
+    kind, parameters = nn.utils.parametrize.type_before_parametrizations(module), dict(module.named_parameters())
     with warnings.catch_warnings():
         warnings.simplefilter('error', UserWarning)
         made = ht.convert(module, RECIPE, strict=True, count=True, inplace=True)

@@ -176,3 +176,18 @@ def _of_transformers(low: Low, input: Tensor, weight: Tensor, offs: Tensor) -> T
 
 BY_NAME['transformers::grouped_mm_fallback'] = _of_transformers
 
+
+# ---- what is no product, but whose gradients are ----
+
+_SOLVED = ('cholesky', 'cholesky_ex', 'det', 'eig', 'eigh', 'eigvals', 'eigvalsh', 'householder_product', 'inv', 'inv_ex',
+           'ldl_solve', 'lstsq', 'lu', 'lu_factor', 'lu_solve', 'matrix_exp', 'pinv', 'qr', 'slogdet', 'solve', 'solve_ex',
+           'solve_triangular', 'svd', 'svdvals', 'tensorinv', 'tensorsolve')
+_OLDER = ('cholesky', 'cholesky_inverse', 'cholesky_solve', 'det', 'inverse', 'logdet', 'lu_solve', 'matrix_exp', 'pinverse', 'qr',
+          'slogdet', 'svd', 'triangular_solve')
+
+
+@rule(*(getattr(torch.linalg, name, None) for name in _SOLVED),
+      *(getattr(place, name, None) for place in (torch, torch.Tensor) for name in _OLDER))
+def solved(low: Low, *args: Any, **kwargs: Any) -> Any:
+    """Solutions and decompositions are torch's, with all that their gradients multiply, which gets the module's name here."""
+    raise Stays('torch.linalg')

@@ -9,10 +9,10 @@ from torch.nn.modules import module as hooks
 
 def inside(model: nn.Module) -> nn.Module:
     """The model without what torch puts around it: torch.compile, torch.export, DistributedDataParallel and the like, whose
-    classes do not come from torch.nn.modules and have one module inside."""
+    classes do not come from torch.nn.modules or its parametrizations and have one module inside."""
     while True:
         home, inner = type(model).__module__, list(model.children())
-        if len(inner) != 1 or not home.startswith('torch.') or home.startswith('torch.nn.modules'):
+        if len(inner) != 1 or not home.startswith('torch.') or home.startswith(('torch.nn.modules', 'torch.nn.utils')):
             return model
         model = inner[0]
 
