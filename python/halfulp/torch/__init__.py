@@ -36,7 +36,7 @@ from .convert import convert  # noqa: E402
 from .comparing import Comparison, compare_models, sensitivity  # noqa: E402
 from .export import export_onnx  # noqa: E402
 from .assignment import PrecisionAssignment, assign  # noqa: E402
-from .events import events, reset_events  # noqa: E402
+from ._stateful import events, reset_events  # noqa: E402
 from .loss_scale import LossScaler  # noqa: E402
 from .cache import CacheRounding, KVCache  # noqa: E402
 from .optim import SGD, AdamW, Muon, Rounded  # noqa: E402

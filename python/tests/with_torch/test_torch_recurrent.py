@@ -94,8 +94,8 @@ def test_cells(name, recipe):
 
 
 NETWORKS = {'{} {}'.format(kind, name): (kind, dict(more)) for kind in GATES for name, more in (
-    ('one way', {}), ('both ways', {'bidirectional': True, 'num_layers': 2}), ('bare', {'bias': False, 'num_layers': 2}))}
-NETWORKS.update({'LSTM projected': ('LSTM', {'proj_size': 4, 'num_layers': 2}), 'LSTM projected both ways': (
+    ('one direction', {}), ('both directions', {'bidirectional': True, 'num_layers': 2}), ('bare', {'bias': False, 'num_layers': 2}))}
+NETWORKS.update({'LSTM projected': ('LSTM', {'proj_size': 4, 'num_layers': 2}), 'LSTM projected both directions': (
     'LSTM', {'proj_size': 4, 'bidirectional': True}), 'RNN of relu': ('RNN', {'nonlinearity': 'relu'})})
 
 
