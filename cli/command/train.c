@@ -32,7 +32,10 @@ enum {
   KEY_EVALUATE,
   KEY_FOLLOW,
   KEY_KEYS,
-  KEY_TENSORS
+  KEY_TENSORS,
+  KEY_MODEL,
+  KEY_DESCRIBE,
+  KEY_SIZES
 };
 static const cli_option options[] = {
     {'o', "output", "OUT", "folder where its files go; default: CONFIG's name with .run for its suffix"},
@@ -51,6 +54,9 @@ static const cli_option options[] = {
     {'j', "threads", "N", "as --set run.threads=N: the result is the same for any number"},
     {KEY_KEYS, "keys", NULL, "no run: print all keys with their defaults and what they say"},
     {KEY_TENSORS, "tensors", NULL, "no run: print tensors.csv, the numbers of all values and parameters of the net"},
+    {KEY_MODEL, "model", "FILE", "as --set model.file=FILE: a network of your own, docs/training/networks.md"},
+    {KEY_DESCRIBE, "describe", NULL, "no run: print the network layer by layer, with shapes and numbers of parameters"},
+    {KEY_SIZES, "sizes", "SIZES", "--describe: what the data are, in place of reading them: height=32,outputs=10"},
     CLI_OPTION_JSON,
     {0}};
 
@@ -90,6 +96,9 @@ static int set(void *context, int key, const char *value) {
       return cli_read_u64(&run->checkpoint, "--checkpoint", value, 0, UINT64_C(1) << 40);
     case KEY_KEYS: run->keys = 1; return CLI_OK;
     case KEY_TENSORS: run->tensors = 1; return CLI_OK;
+    case KEY_MODEL: run->model = value; return CLI_OK;
+    case KEY_DESCRIBE: run->describe = 1; return CLI_OK;
+    case KEY_SIZES: run->sizes = value; return CLI_OK;
     default: run->json = 1; return CLI_OK;
   }
 }
@@ -117,20 +126,29 @@ static const cli_command command = {
 
 /* ---- before the first step ---- */
 
+/* Sets a key to what an option of its own says, if it was given. */
+static int set_option(train_run *run, const char *key, const char *value) {
+  char *text = NULL;
+  if (!value) return CLI_OK;
+  if (asprintf(&text, "%s=%s", key, value) < 0) return cli_fail(NULL, "out of memory");
+  int status = config_set(run->trainer, text);
+  free(text);
+  return status;
+}
+
 static int configure(train_run *run) {
   config file;
+  int status = CLI_OK;
   run->trainer = hu_trainer_new();
   if (!run->trainer) return cli_fail(NULL, "out of memory");
-  if (config_read(&file, run->config)) return CLI_BAD;
-  int status = config_apply(run->trainer, &file, run->config);
-  config_free(&file);
+  if (run->config) {
+    if (config_read(&file, run->config)) return CLI_BAD;
+    status = config_apply(run->trainer, &file, run->config);
+    config_free(&file);
+  }
   for (size_t i = 0; i < run->set_count && status == CLI_OK; i++) status = config_set(run->trainer, run->sets[i]);
-  if (status != CLI_OK || !run->threads) return status;
-  char *threads = NULL;
-  if (asprintf(&threads, "run.threads=%s", run->threads) < 0) return cli_fail(NULL, "out of memory");
-  status = config_set(run->trainer, threads);
-  free(threads);
-  return status;
+  if (status == CLI_OK) status = set_option(run, "model.file", run->model);
+  return status == CLI_OK ? set_option(run, "run.threads", run->threads) : status;
 }
 
 static int find_device(train_run *run) {
@@ -144,7 +162,8 @@ static int find_device(train_run *run) {
 
 static int begin(train_run *run) {
   if (find_device(run)) return CLI_BAD;
-  char why[HU_DATA_WHY_MAX] = "", *folder = run->data ? strdup(run->data) : config_folder(run->config);
+  char why[HU_DATA_WHY_MAX] = "",
+       *folder = run->data ? strdup(run->data) : config_folder(run->config ? run->config : "");
   if (!folder) return cli_fail(NULL, "out of memory");
   hu_status status = hu_trainer_begin(run->trainer, run->data ? folder : train_data_folder(run->trainer, folder), why);
   free(folder);
@@ -305,6 +324,23 @@ static int start_together(train_run *run) {
   return status == CLI_OK && run->resume ? train_spread(run->trainer) : status;
 }
 
+/* Prints the network; its sizes are those of --sizes, or of the data, which are read then. */
+static int describe(train_run *run) {
+  char why[HU_DATA_WHY_MAX] = "";
+  hu_model_sizes sizes;
+  int status = configure(run);
+  if (status == CLI_OK) status = run->sizes ? train_read_sizes(&sizes, run->sizes) : begin(run);
+  if (status != CLI_OK) return status;
+  size_t n = hu_trainer_describe(run->trainer, run->sizes ? &sizes : NULL, NULL, 0, why);
+  char *text = n ? malloc(n + 1) : NULL;
+  if (!n) return cli_fail(run->config, "%s", why);
+  if (!text) return cli_fail(NULL, "out of memory");
+  (void)hu_trainer_describe(run->trainer, run->sizes ? &sizes : NULL, text, n + 1, why);
+  fputs(text, stdout);
+  free(text);
+  return CLI_OK;
+}
+
 static int run_steps(train_run *run, int *stopped) {
   double start = progress_seconds();
   int status = prepare_together(run);
@@ -329,6 +365,15 @@ int cli_train(int argc, char **argv) {
   if (status < 0 && run.keys) {
     train_print_keys(stdout, run.json);
     status = CLI_OK;
+  } else if (status < 0 && run.sizes && !run.describe) {
+    status = cli_fail(NULL, "train: --sizes is for --describe");
+  } else if (status < 0 && run.describe && (run.resume || run.overwrite || run.out || run.json || run.tensors)) {
+    status = cli_fail(NULL,
+                      "train: --describe prints a text and makes no run: leave out --output, --resume, --overwrite, "
+                      "--tensors and --json");
+  } else if (status < 0 && run.describe) {
+    run.config = count ? operands[0] : NULL;
+    status = describe(&run);
   } else if (status < 0 && !count) {
     status = cli_fail(NULL, "train: requires CONFIG; see `halfulp train --help`");
   } else if (status < 0 && run.resume && run.overwrite) {

@@ -86,8 +86,10 @@ typedef struct train_run {
   const char *out;     /* folder */
   int out_asked;       /* by --output */
   const char *threads; /* NULL: as the configuration says */
+  const char *model;   /* file of the network's text; NULL: as the configuration says */
+  const char *sizes;   /* of --sizes */
   uint64_t every, checkpoint, evaluate;
-  int checkpoint_asked, resume, overwrite, json, keys, tensors;
+  int checkpoint_asked, resume, overwrite, json, keys, tensors, describe;
   int lock; /* the open folder; -1: not yet */
   const char **sets;
   size_t set_count;
@@ -106,6 +108,8 @@ typedef struct train_run {
 /* Makes steps to the end, or up to an interrupt: *stopped gets the signal, 0 if there was none (run.c). */
 int train_steps(train_run *run, int *stopped);
 
+/* Reads "height=32,width=32,outputs=10", names of hu_model_sizes; the others are 0, channels 1 (sizes.c). */
+int train_read_sizes(hu_model_sizes *sizes, const char *text);
 /* Return paths of the files in the folder (path.c); to be freed, NULL after an error line. */
 char *train_path(const train_run *run, const char *name);
 /* Begin the two tables of the run; fresh ones, or those of an earlier one up to step `at`, refused where rows are

@@ -375,7 +375,8 @@ class hu_model(_Record):
                 ] + [(name, c.c_uint32) for name in ('layers', 'blocks', 'units', 'hidden', 'heads', 'kernel')
                      ] + [('channels', c.c_uint32 * 8), ('width', c.c_double), ('deviation', c.c_float),
                           ('stages', c.c_uint32 * 8), ('bottleneck', c.c_uint8), ('dropout', c.c_double),
-                          ('bottom', c.c_uint32 * 8), ('top', c.c_uint32 * 8)]
+                          ('bottom', c.c_uint32 * 8), ('top', c.c_uint32 * 8), ('text', c.c_char_p),
+                          ('settings', c.c_char_p)]
 
 
 class hu_model_sizes(_Record):
@@ -385,7 +386,7 @@ class hu_model_sizes(_Record):
 
 
 class hu_model_ends(_Record):
-    _fields_ = [('inputs', c.c_int * 4), ('count', c.c_int), ('output', c.c_int)]
+    _fields_ = [('inputs', c.c_int * 4), ('count', c.c_int), ('output', c.c_int), ('tokens', c.c_uint)]
 
 
 class hu_trainer_key(_Record):
@@ -459,7 +460,6 @@ ELEMENTS = ('', '', '', '', '', 'binary64', 's8', 'u8', 's4', 'u4', 's32')  # by
 TYPE_NONE, TYPE_CODES, TYPE_VALUES32, TYPE_VALUES64, TYPE_BINARY32, TYPE_BINARY64, TYPE_INT8 = range(7)
 TYPE_SCALED, TYPE_HIF4, TYPE_SCALED_VALUES = 11, 14, 15
 ON_TRAINING, ON_TEST = 0, 1
-MODEL_LSTM, MODEL_TRANSFORMER, MODEL_NCF, MODEL_SEQ2SEQ, MODEL_BERT, MODEL_DLRM = 6, 7, 8, 12, 13, 14
 LABEL_NONE = 0xFFFFFFFF
 DATA_WHY_MAX = 512
 CLASSES = ('nan', '-inf', '-normal', '-subnormal', '-0', '+0', '+subnormal', '+normal', '+inf')
@@ -469,9 +469,7 @@ ENUMERATORS = {
     'HU_OK': OK, 'HU_E_CODE': E_CODE,
     'HU_NO_CODE': NO_CODE, 'HU_THREADS_MAX': THREADS_MAX,
     'HU_TYPE_SCALED': TYPE_SCALED, 'HU_TYPE_HIF4': TYPE_HIF4, 'HU_TYPE_SCALED_VALUES': TYPE_SCALED_VALUES,
-    'HU_ON_TRAINING': ON_TRAINING, 'HU_ON_TEST': ON_TEST, 'HU_MODEL_LSTM': MODEL_LSTM,
-    'HU_MODEL_TRANSFORMER': MODEL_TRANSFORMER, 'HU_MODEL_NCF': MODEL_NCF, 'HU_MODEL_SEQ2SEQ': MODEL_SEQ2SEQ,
-    'HU_MODEL_BERT': MODEL_BERT, 'HU_MODEL_DLRM': MODEL_DLRM, 'HU_LABEL_NONE': LABEL_NONE, 'HU_DATA_WHY_MAX': DATA_WHY_MAX,
+    'HU_ON_TRAINING': ON_TRAINING, 'HU_ON_TEST': ON_TEST, 'HU_LABEL_NONE': LABEL_NONE, 'HU_DATA_WHY_MAX': DATA_WHY_MAX,
     'HU_ROUND_SCALED': ROUND_SCALED, 'HU_LESS': -1, 'HU_EQUAL': 0, 'HU_GREATER': 1, 'HU_UNORDERED': 2,
 }
 _ROWS = {

@@ -405,3 +405,54 @@ def test_absolute_error_of_nan():
     expected = np.zeros((6, 4), np.float32)
     expected[0], expected[1, 0], expected[2, 0] = np.nan, -w, w
     assert got.tobytes() == expected.tobytes()
+
+
+def test_text_of_layers(random):
+    """A network's text, what it is described as, and a trainer's file of it."""
+    text = ('key wide = 4\nx = input(1, data.width)\nblock f(x, n)\n  return tanh(linear(x, n))\nend\n'
+            'output linear(f(x, wide), data.outputs)\n')
+    net, named = Net(text, keys='wide=5', batch=6, width=3, outputs=4, seed=9), small()
+    assert net.digest == named.digest and net.describe() == named.describe()
+    assert net.describe().splitlines()[1] == 'v1 = linear(v0, 5)  # 5; 20 parameters'
+    x, y = batch(random)
+    assert net.forward(x, y) == named.forward(x, y)
+    assert Net(net.describe(), batch=6, width=3, outputs=4, seed=9).digest == net.digest
+    for model, keys, says in ((text, 'high=1', "line .*: there is no key 'high'"), ('mlp', 'wide=1', 'model is a name'),
+                              (text + 'x = )\n', '', 'line 7'), (text.replace('tanh', 'swish'), '', "line 4: .*'swish'")):
+        with pytest.raises(ValueError, match=says):
+            Net(model, keys=keys, batch=6, width=3, outputs=4)
+
+
+@pytest.mark.parametrize('model', ['lstm(units=4)', 'seq2seq(units=4)', 'dlrm(units=2)', 'ncf', 'conv'])
+def test_inputs_of_names(model):
+    """Inputs of tokens, lengths and categories, which are left out when all values are rounded."""
+    sizes = dict(height=4, width=4, outputs=2) if model == 'conv' else dict(
+        steps=3, vocabulary=5, source_vocabulary=5, users=3, items=3, dense=3, categories=2,
+        **({'outputs': 5} if 'lstm' in model or 'seq' in model else {'outputs': 2}))
+    net = Net(model, batch=2, **sizes)
+    plain = net.predict(np.ones((2, net._each), np.float32))
+    net.round_values('float4_e2m1fn')
+    assert plain.shape == net.predict(np.ones((2, net._each), np.float32)).shape
+    seen = [net.tensor(name).forward.inexact for name in net.values() if name.endswith('.input')]
+    net.predict(np.full((2, net._each), 2.5 if model == 'conv' else 2, np.float32))
+    assert len(net._tokens) == {'lstm': 1, 'seq2': 3, 'dlrm': 1, 'ncf': 2, 'conv': 0}[model[:4]] and not any(seen)
+
+
+def test_trainers_network(tmp_path):
+    """model.file is a network's text."""
+    path = tmp_path / 'mine.net'
+    path.write_text(Net(CONFIG['model.net'], batch=1, height=8, width=8, outputs=10).describe())
+    run, named = (Trainer(dict(CONFIG, **more), folder=DATA) for more in ({'model.file': str(path)}, {}))
+    assert [run.step().loss for _ in range(3)] == [named.step().loss for _ in range(3)] and run.digest == named.digest
+    for text, says in (('x = image(8, 8, 1)\noutput linear(x, 10)\n', 'model.file: has 64 rows of outputs'),
+                       ('x = input(1, 63)\noutput linear(x, 10)\n', 'reads 63 numbers'),
+                       ('x = input(1, 64)\n\noutput add(x, linear(x, 10))', 'mine.net: line 3: add of 64 and 10'),
+                       ('x = 3 +\n', 'mine.net: line 1: a number'), ('x = 3\0\n', 'zero byte')):
+        path.write_text(text)
+        with pytest.raises(ValueError, match=says):
+            Trainer(dict(CONFIG, **{'model.file': str(path)}), folder=DATA).step()
+    with pytest.raises(ValueError, match='model.keys'):
+        Trainer(dict(CONFIG, **{'model.keys': 'a=1'}), folder=DATA).step()
+    with pytest.raises(ValueError, match='has 3 outputs, and the data'):
+        path.write_text('x = input(32, 1)\noutput linear(embedding(x, data.vocabulary, 4), 3)\n')
+        Trainer({'data.set': 'text', 'model.file': str(path), 'run.steps': 1}, folder=DATA).step()

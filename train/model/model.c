@@ -1,12 +1,16 @@
 /* SPDX-License-Identifier: MIT */
 /* Checks and builds models: the table of kinds, limits, sizes and ends. */
 #include <float.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "model_networks.h"
 #include "train/environment.h"
-#include "train/model/builder.h"
+#include "train/model/kinds.h"
+#include "train/model/network.h"
 #include "train/net/net.h"
+#include "train/text/words.h"
 
 /* ---- kinds ---- */
 
@@ -38,59 +42,60 @@ static const hu_text_key dlrm_keys[] = {KEY(units, 'i'), KEY(bottom, 'l'), KEY(t
 static const hu_text_key ncf_keys[] = {KEY(layers, 'i'), KEY(units, 'i'), KEY(deviation, 'f')};
 
 static const hu_model_kind kinds[HU_MODEL_KINDS] = {
-    {"linear", NULL, HU_TEXT_KEYS(linear_keys), HU_NEEDS_IMAGE, hui_build_linear},
-    {"mlp", NULL, HU_TEXT_KEYS(mlp_keys), HU_NEEDS_IMAGE, hui_build_mlp},
-    {"conv", NULL, HU_TEXT_KEYS(conv_keys), HU_NEEDS_IMAGE, hui_build_conv},
-    {"resnet", "resnet20", HU_TEXT_KEYS(resnet_keys), HU_NEEDS_IMAGE, hui_build_resnet},
-    {"squeezenet", NULL, HU_TEXT_KEYS(squeezenet_keys), HU_NEEDS_IMAGE, hui_build_squeezenet},
-    {"gru", NULL, HU_TEXT_KEYS(gru_keys), HU_NEEDS_IMAGE, hui_build_gru},
-    {"lstm", NULL, HU_TEXT_KEYS(lstm_keys), HU_NEEDS_TOKENS, hui_build_lstm},
-    {"transformer", NULL, HU_TEXT_KEYS(transformer_keys), HU_NEEDS_TOKENS, hui_build_transformer},
-    {"ncf", NULL, HU_TEXT_KEYS(ncf_keys), HU_NEEDS_PAIRS, hui_build_ncf},
-    {"resnet4", "resnet18", HU_TEXT_KEYS(resnet4_keys), HU_NEEDS_IMAGE, hui_build_resnet4},
-    {"mobilenet2", NULL, HU_TEXT_KEYS(mobilenet2_keys), HU_NEEDS_IMAGE, hui_build_mobilenet2},
-    {"shufflenet2", NULL, HU_TEXT_KEYS(shufflenet2_keys), HU_NEEDS_IMAGE, hui_build_shufflenet2},
-    {"seq2seq", NULL, HU_TEXT_KEYS(transformer_keys), HU_NEEDS_TOKENS | HU_NEEDS_SOURCE, hui_build_seq2seq},
-    {"bert", NULL, HU_TEXT_KEYS(transformer_keys), HU_NEEDS_TOKENS, hui_build_bert},
-    {"dlrm", NULL, HU_TEXT_KEYS(dlrm_keys), HU_NEEDS_FEATURES, hui_build_dlrm}};
+    {"linear", NULL, HU_TEXT_KEYS(linear_keys), HU_NEEDS_IMAGE, network_linear},
+    {"mlp", NULL, HU_TEXT_KEYS(mlp_keys), HU_NEEDS_IMAGE, network_mlp},
+    {"conv", NULL, HU_TEXT_KEYS(conv_keys), HU_NEEDS_IMAGE, network_conv},
+    {"resnet", "resnet20", HU_TEXT_KEYS(resnet_keys), HU_NEEDS_IMAGE, network_resnet},
+    {"squeezenet", NULL, HU_TEXT_KEYS(squeezenet_keys), HU_NEEDS_IMAGE, network_squeezenet},
+    {"gru", NULL, HU_TEXT_KEYS(gru_keys), HU_NEEDS_IMAGE, network_gru},
+    {"lstm", NULL, HU_TEXT_KEYS(lstm_keys), HU_NEEDS_TOKENS, network_lstm},
+    {"transformer", NULL, HU_TEXT_KEYS(transformer_keys), HU_NEEDS_TOKENS, network_transformer},
+    {"ncf", NULL, HU_TEXT_KEYS(ncf_keys), HU_NEEDS_PAIRS, network_ncf},
+    {"resnet4", "resnet18", HU_TEXT_KEYS(resnet4_keys), HU_NEEDS_IMAGE, network_resnet4},
+    {"mobilenet2", NULL, HU_TEXT_KEYS(mobilenet2_keys), HU_NEEDS_IMAGE, network_mobilenet2},
+    {"shufflenet2", NULL, HU_TEXT_KEYS(shufflenet2_keys), HU_NEEDS_IMAGE, network_shufflenet2},
+    {"seq2seq", NULL, HU_TEXT_KEYS(transformer_keys), HU_NEEDS_TOKENS | HU_NEEDS_SOURCE, network_seq2seq},
+    {"bert", NULL, HU_TEXT_KEYS(transformer_keys), HU_NEEDS_TOKENS, network_bert},
+    {"dlrm", NULL, HU_TEXT_KEYS(dlrm_keys), HU_NEEDS_FEATURES, network_dlrm}};
 
 const hu_model_kind *hui_model_kind_of(uint8_t kind) { return &kinds[kind]; }
 
-hu_model hu_model_default(uint8_t kind) {
-  static const struct {
-    uint32_t layers, units;
-    float deviation;
-  } standard[HU_MODEL_KINDS] = {{0, 0, 0},  {2, 64, 0},    {0, 0, 0},     {0, 0, 0},      {0, 0, 0},
-                                {1, 32, 0}, {1, 64, 0.1f}, {1, 32, 0.3f}, {3, 8, 0.01f},  {0, 0, 0},
-                                {0, 0, 0},  {0, 0, 0},     {1, 32, 0.3f}, {1, 32, 0.02f}, {0, 16, 0.1f}};
+/* Sets a key of the record to what the network's text has for it. */
+static void set_key(hu_model *model, const hu_text_key *key, const hu_item *item) {
+  void *at = (char *)model + key->at;
+  switch (key->type) {
+    case 'w': *(uint8_t *)at = item->number != 0; break;
+    case 'i': *(uint32_t *)at = (uint32_t)item->number; break;
+    case 'f': *(float *)at = (float)item->number; break;
+    case 'd': *(double *)at = item->number; break;
+    case 'c':
+      for (uint8_t i = 0; key->words[i]; i++) {
+        if (hui_same_word(item->word, item->count, key->words[i])) *(uint8_t *)at = i;
+      }
+      break;
+    default:
+      for (size_t i = 0; i < item->count && i < HU_KEY_LIST; i++) ((uint32_t *)at)[i] = (uint32_t)item->list[i];
+  }
+}
+
+static HU_NOINLINE hu_model standard_of(uint8_t kind) {
   hu_model model;
   memset(&model, 0, sizeof model);
-  if (kind >= HU_MODEL_KINDS) return model;
+  hu_network *network = kind < HU_MODEL_KINDS ? calloc(1, sizeof *network) : NULL;
+  if (!network) return model;
   model.kind = kind;
-  model.layers = standard[kind].layers;
-  model.units = standard[kind].units;
-  model.deviation = standard[kind].deviation;
-  if (kind == HU_MODEL_CONV) {
-    model.channels[0] = 8;
-    model.channels[1] = model.channels[2] = 16;
-    model.kernel = 3;
-  }
+  network->text = kinds[kind].text;
+  (void)hui_network_read(network, HU_NETWORK_KEYS);
   for (size_t i = 0; i < kinds[kind].keys.count; i++) {
-    if (strcmp(kinds[kind].keys.key[i].name, "width") == 0) model.width = 1;
+    const hu_text_key *key = &kinds[kind].keys.key[i];
+    const hu_item *item = hui_network_variable(network, key->name, strlen(key->name));
+    if (item) set_key(&model, key, item);
   }
-  for (size_t i = 0; i < 4 && kind == HU_MODEL_RESNET4; i++) model.stages[i] = 2;
-  if (kind == HU_MODEL_RESNET) model.blocks = 3;
-  if (kind == HU_MODEL_TRANSFORMER || kind == HU_MODEL_SEQ2SEQ || kind == HU_MODEL_BERT) {
-    model.heads = 2;
-    model.hidden = 128;
-  }
-  if (kind == HU_MODEL_BERT) model.activation = HU_ACTIVATION_GELU;
-  if (kind == HU_MODEL_DLRM) {
-    model.bottom[0] = model.top[0] = 64;
-    model.bottom[1] = model.top[1] = 32;
-  }
+  free(network);
   return model;
 }
+
+hu_model hu_model_default(uint8_t kind) { HU_ENV_RETURN(hu_model, standard_of(kind)); }
 
 /* ---- limits ---- */
 
@@ -140,6 +145,7 @@ static const char *wrong_list(const hu_model *model) {
 }
 
 static const char *wrong(const hu_model *model) {
+  if (model->kind == HU_MODEL_NETWORK) return model->text ? NULL : "text: NULL";
   if (model->kind >= HU_MODEL_KINDS) return "kind: unknown";
   const hu_model_kind *kind = &kinds[model->kind];
   for (size_t i = 0; i < kind->keys.count; i++) {
@@ -157,6 +163,7 @@ static const char *wrong(const hu_model *model) {
 static int outside(size_t x, size_t most) { return x == 0 || x > most; }
 
 static const char *wrong_sizes(const hu_model *model, const hu_model_sizes *sizes) {
+  if (model->kind == HU_MODEL_NETWORK) return NULL; /* the text says what it needs */
   unsigned needs = kinds[model->kind].needs;
   if (needs & HU_NEEDS_IMAGE) {
     if (outside(sizes->height, SIDE_MAX)) return "height: not from 1 to 65536";
@@ -227,24 +234,78 @@ hu_model_sizes hu_model_sizes_of_text(const hu_text *text, size_t steps) {
 
 /* ---- building ---- */
 
+/* Says in the net what is wrong with a text: its model, the line, and a sentence. */
+static void refuse_text(const hu_network *network) {
+  char said[HU_NETWORK_WHY_MAX + 48];
+  const hu_model *model = network->model;
+  int named = model->kind != HU_MODEL_NETWORK;
+  snprintf(said, sizeof said, "%s%sline %u: %s", named ? kinds[model->kind].name : "", named ? ", " : "",
+           hui_network_line(network->text, network->wrong_at), network->why);
+  hui_refuse_whole(network->net, network->status, said);
+}
+
+/* Adds the layers of a text. */
+static hu_status add_text(hu_network *network) {
+  const hu_model *model = network->model;
+  int named = model->kind != HU_MODEL_NETWORK;
+  network->text = named ? kinds[model->kind].text : model->text;
+  network->keys = named ? &kinds[model->kind].keys : NULL;
+  snprintf(network->scope, sizeof network->scope, "%s", hu_net_scope_of(network->net));
+  hu_status status = hui_network_read(network, HU_NETWORK_RUN);
+  if (status == HU_OK) hui_network_settings(network);
+  if (network->status != HU_OK) refuse_text(network);
+  return network->status;
+}
+
 static HU_NOINLINE hu_status build(hu_net *net, const hu_model *model, const hu_model_sizes *sizes, hu_model_ends *ends,
                                    const char **why) {
-  hu_model_ends made = {{-1, -1, -1, -1}, 1, -1};
+  hu_model_ends made = {{-1, -1, -1, -1}, 0, -1, 0};
   if (!net || !model || !sizes || !ends) return HU_E_NULL;
   hu_status status = hu_model_check(model, sizes, why);
   if (status == HU_OK) status = hu_net_status(net, why);
   if (status != HU_OK) return status;
-  hu_builder builder = {net, model, sizes, &made, ""};
-  memcpy(builder.base, hu_net_scope_of(net), strlen(hu_net_scope_of(net)) + 1);
-  made.output = kinds[model->kind].build(&builder);
-  status = hu_net_status(net, why);
+  hu_network *network = calloc(1, sizeof *network);
+  if (!network) return HU_E_MEMORY;
+  network->net = net;
+  network->model = model;
+  network->sizes = sizes;
+  network->ends = &made;
+  status = add_text(network);
+  free(network);
   if (status == HU_OK) *ends = made;
-  return status;
+  return status == HU_OK ? HU_OK : hu_net_status(net, why);
 }
 
 hu_status hu_model_build(hu_net *net, const hu_model *model, const hu_model_sizes *sizes, hu_model_ends *ends,
                          const char **why) {
   HU_ENV_RETURN(hu_status, build(net, model, sizes, ends, why));
+}
+
+static HU_NOINLINE size_t describe(char *text, size_t size, const hu_model *model, const hu_model_sizes *sizes) {
+  hu_model_ends made = {{-1, -1, -1, -1}, 0, -1, 0};
+  hu_net *net = model && sizes && hu_model_check(model, sizes, NULL) == HU_OK ? hu_net_new(1, 1) : NULL;
+  hu_network *network = calloc(1, sizeof *network);
+  size_t length = 0;
+  if (net && network) {
+    network->net = net;
+    network->model = model;
+    network->sizes = sizes;
+    network->ends = &made;
+    network->shown.on = 1;
+    network->shown.text = text;
+    network->shown.size = size;
+    if (add_text(network) == HU_OK) {
+      hui_show_end(network);
+      length = network->shown.length;
+    }
+  }
+  free(network);
+  hu_net_free(net);
+  return length;
+}
+
+size_t hu_model_describe(char *text, size_t size, const hu_model *model, const hu_model_sizes *sizes) {
+  HU_ENV_RETURN(size_t, describe(text, size, model, sizes));
 }
 
 /* ---- feeding ---- */
@@ -261,17 +322,16 @@ static hu_status feed_part(hu_net *net, int input, size_t samples, size_t n, siz
 
 hu_status hu_model_feed(hu_net *net, const hu_model_ends *ends, const float *x) {
   enum { MOST = sizeof ends->inputs / sizeof *ends->inputs };
-  size_t numbers[MOST], all = 0, samples = SIZE_MAX; /* one of several inputs has a row a sample */
+  size_t numbers[MOST], all = 0;
   if (!net || !ends || !x) return HU_E_NULL;
   if (ends->count == 1) return hu_net_feed(net, ends->inputs[0], x);
   if (ends->count < 1 || ends->count > MOST) return HU_E_SHAPE;
   for (int k = 0; k < ends->count; k++) {
     const char *made_by = hu_net_value_kind(net, ends->inputs[k]);
-    size_t rows = hui_net_rows(net, ends->inputs[k]);
     if (!made_by || *made_by) return HU_E_SHAPE; /* before x is read: "" is an input */
-    if (rows < samples) samples = rows;
-    numbers[k] = rows * hui_net_cols(net, ends->inputs[k]);
+    numbers[k] = hui_net_rows(net, ends->inputs[k]) * hui_net_cols(net, ends->inputs[k]);
   }
+  const size_t samples = net->batch;
   for (int k = 0; k < ends->count; k++) all += numbers[k] / samples;
   hu_status status = HU_OK;
   for (size_t k = 0, from = 0; k < (size_t)ends->count && status == HU_OK; k++) {

@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /* hu_model_parse and hu_model_text. */
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "train/environment.h"
-#include "train/model/builder.h"
+#include "train/model/kinds.h"
+#include "train/model/network.h"
 #include "train/text/words.h"
 
 static int kind_named(const char *word, size_t n) {
@@ -48,8 +50,27 @@ static hu_status read_keys(hu_model *model, const hu_model_kind *kind, const cha
   return status;
 }
 
+/* A text of more than a line is a network's own. */
+static hu_status read_network(hu_model *model, const char *text, size_t *where, char *why) {
+  hu_network *network = calloc(1, sizeof *network);
+  if (!network) return HU_E_MEMORY;
+  network->text = text;
+  hu_status status = hui_network_read(network, HU_NETWORK_CHECK);
+  if (status == HU_OK) {
+    memset(model, 0, sizeof *model);
+    model->kind = HU_MODEL_NETWORK;
+    model->text = text;
+  } else {
+    *where = network->wrong_at;
+    snprintf(why, HU_TEXT_WHY_MAX, "line %u: %s", hui_network_line(text, *where), network->why);
+  }
+  free(network);
+  return status;
+}
+
 static HU_NOINLINE hu_status read(hu_model *model, const char *text, size_t *where, char *why) {
   *where = 0;
+  if (strchr(text, '\n')) return read_network(model, text, where, why);
   size_t word = strcspn(text, "("), all = strlen(text);
   hu_model made;
   if (!is_named(&made, text, word)) {
@@ -89,7 +110,7 @@ hu_status hu_model_parse(hu_model *model, const char *text, size_t *where) {
 
 static HU_NOINLINE size_t write(char *text, size_t size, const hu_model *model) {
   char line[HU_MODEL_TEXT_MAX];
-  if (hu_model_check(model, NULL, NULL) != HU_OK) return 0;
+  if (hu_model_check(model, NULL, NULL) != HU_OK || model->kind == HU_MODEL_NETWORK) return 0;
   const hu_model_kind *kind = hui_model_kind_of(model->kind);
   hu_model standard = hu_model_default(model->kind);
   size_t n = (size_t)snprintf(line, sizeof line, "%s", kind->name);

@@ -11,6 +11,11 @@ int hui_refuse(hu_net *net, hu_status status, const char *what) {
   return -1;
 }
 
+void hui_refuse_whole(hu_net *net, hu_status status, const char *sentence) {
+  net->status = status;
+  snprintf(net->why, sizeof net->why, "%s", sentence);
+}
+
 int hui_usable(hu_net *net, int x) {
   if (!net || net->status != HU_OK) return 0;
   if (x >= 0 && x < net->values) return 1;

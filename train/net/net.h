@@ -218,7 +218,7 @@ struct hu_net {
   const hu_whole *whole; /* NULL: batch norms have statistics of the net's own batch */
   uint64_t seed, step;
   hu_status status;
-  char why[128];
+  char why[320];
   char scope[HU_SCOPE_MAX]; /* of layers that are added now */
   hu_value *value;
   hu_parameter *parameter;
@@ -278,6 +278,8 @@ hu_net *hui_net_new_beside(hu_net *first);
 void hui_net_follow(hu_net *net);
 /* Sets the net's error, if it has none yet; returns -1. */
 int hui_refuse(hu_net *net, hu_status status, const char *what);
+/* Sets the net's error to a whole sentence, whatever was said before. */
+void hui_refuse_whole(hu_net *net, hu_status status, const char *sentence);
 /* Return the number of a new value or parameter, which holds zeros; or set the error and return -1. */
 int hui_new_value(hu_net *net, size_t rows, size_t cols, size_t height, size_t width);
 int hui_new_parameter(hu_net *net, size_t rows, size_t cols, float start, size_t fan_in);

@@ -3,8 +3,12 @@
 #define _GNU_SOURCE /* _SC_NPROCESSORS_ONLN */
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
+#include "train/data/file.h"
+#include "train/environment.h"
+#include "train/model/kinds.h"
 #include "train/net/net.h"
 #include "train/trainer/trainer.h"
 
@@ -13,14 +17,91 @@ static uint32_t threads_of(const hu_run_keys *keys) {
   return processors < 1 ? 1 : processors > 256 ? 256 : (uint32_t)processors;
 }
 
+/* ---- the model ---- */
+
+/* Says "model.file: FILE: sentence", or "model.net: sentence". */
+static hu_status wrong_model(const hu_trainer *trainer, hu_status status, const char *said, char *why) {
+  const char *file = trainer->keys.network;
+  if (!said) said = hu_status_text(status);
+  return *file ? hui_say(why, status, "model.file: %s: %s", file, said) : hui_say(why, status, "model.net: %s", said);
+}
+
+/* The file's text with a line end behind it, so that it is one. */
+static hu_status read_text(hu_trainer *trainer, char *why) {
+  hu_bytes bytes;
+  hu_status status = hui_bytes_read(&bytes, trainer->keys.network, why);
+  if (status != HU_OK) return status;
+  char *text = malloc(bytes.size + 2);
+  if (text) {
+    memcpy(text, bytes.data, bytes.size);
+    memcpy(text + bytes.size, "\n", 2);
+    trainer->network = text;
+    if (strlen(text) <= bytes.size) status = wrong_model(trainer, HU_E_TEXT, "content: a zero byte", why);
+  }
+  hui_bytes_free(&bytes);
+  return text ? status : hui_say(why, HU_E_MEMORY, "no memory for the network's text");
+}
+
+hu_status hui_read_model(hu_trainer *trainer, char *why) {
+  const hu_run_keys *keys = &trainer->keys;
+  char said[HU_TEXT_WHY_MAX];
+  size_t where;
+  trainer->model = keys->model;
+  if (!*keys->network && *keys->settings)
+    return hui_say(why, HU_E_TRAIN, "model.keys: they are those of a text, and model.file names none");
+  free(trainer->network);
+  trainer->network = NULL;
+  if (!*keys->network) return HU_OK;
+  hu_status status = read_text(trainer, why);
+  if (status != HU_OK) return status;
+  status = hui_model_read(&trainer->model, trainer->network, &where, said);
+  if (status != HU_OK) return wrong_model(trainer, status, said, why);
+  trainer->model.settings = *keys->settings ? keys->settings : NULL;
+  return HU_OK;
+}
+
+uint64_t hui_network_digest(const hu_trainer *trainer) {
+  uint64_t h = 0xCBF29CE484222325u;
+  if (!trainer->network) return 0;
+  for (const char *p = trainer->network; *p; p++) h = (h ^ (uint8_t)*p) * 0x100000001B3u;
+  return h;
+}
+
+/* Says why a model cannot be built. */
+static void say_refused(const hu_trainer *trainer, const hu_model_sizes *sizes, char *why) {
+  const char *said = NULL;
+  hu_model_ends ends;
+  hu_net *net = hu_net_new(1, 1);
+  hu_status status = net ? hu_model_build(net, &trainer->model, sizes, &ends, &said) : HU_E_MEMORY;
+  (void)wrong_model(trainer, status, said, why);
+  hu_net_free(net);
+}
+
+static HU_NOINLINE size_t describe(hu_trainer *trainer, const hu_model_sizes *sizes, char *text, size_t size,
+                                   char *why) {
+  hu_model_sizes own;
+  if (!trainer || (!sizes && !trainer->net)) return 0;
+  if (!trainer->net && hui_read_model(trainer, why) != HU_OK) return 0;
+  if (!sizes) own = hui_sizes_of_source(trainer);
+  size_t length = hu_model_describe(text, size, &trainer->model, sizes ? sizes : &own);
+  if (!length) say_refused(trainer, sizes ? sizes : &own, why);
+  return length;
+}
+
+size_t hu_trainer_describe(hu_trainer *trainer, const hu_model_sizes *sizes, char *text, size_t size, char *why) {
+  HU_ENV_RETURN(size_t, describe(trainer, sizes, text, size, why));
+}
+
+/* ---- nets ---- */
+
 /* The layers of the model and its loss; *loss is the loss's value. */
 static hu_status add_layers(hu_trainer *trainer, hu_net *net, hu_model_ends *ends, int *loss, char *why) {
   hu_run_keys *keys = &trainer->keys;
   const char *said = NULL;
   int labels = hui_has_labels(trainer);
   hu_model_sizes sizes = hui_sizes_of_source(trainer);
-  hu_status status = hu_model_build(net, &keys->model, &sizes, ends, &said);
-  if (status != HU_OK) return hui_say(why, status, "model.net: %s", said ? said : hu_status_text(status));
+  hu_status status = hu_model_build(net, &trainer->model, &sizes, ends, &said);
+  if (status != HU_OK) return wrong_model(trainer, status, said, why);
   if (keys->loss == LOSS_CROSS_ENTROPY && !labels)
     return hui_say(why, HU_E_TRAIN, "loss.kind: the data have no labels");
   if (keys->loss == LOSS_SQUARED_ERROR && labels)
@@ -28,7 +109,7 @@ static hu_status add_layers(hu_trainer *trainer, hu_net *net, hu_model_ends *end
   double weight = ldexp(1, -(int)keys->power) / (double)trainer->shards.count; /* a shard's part of the batch's mean */
   *loss = labels ? hu_net_cross_entropy(net, ends->output, weight) : hu_net_squared_error(net, ends->output, weight);
   status = hu_net_status(net, &said);
-  return status == HU_OK ? HU_OK : hui_say(why, status, "model.net: %s", said);
+  return status == HU_OK ? HU_OK : wrong_model(trainer, status, said, why);
 }
 
 static hu_status add_net(hu_trainer *trainer, size_t k, char *why) {

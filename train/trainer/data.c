@@ -397,6 +397,33 @@ uint64_t hu_trainer_data_digest(const hu_trainer *trainer) {
 
 /* ---- batches ---- */
 
+/* How many answers a row of the output chooses from. */
+static size_t classes_of(const hu_trainer *trainer) {
+  const hu_trainer_source *source = &trainer->source;
+  if (source->text) return source->tokens.kinds;
+  return source->parallel.window ? source->parallel.target_kinds : source->training.classes;
+}
+
+/* Do the inputs have the numbers of a sample, and the output the rows and columns that answers are for? */
+static hu_status check_shapes(const hu_trainer *trainer, size_t numbers, size_t rows, size_t cols, char *why) {
+  const char *key = *trainer->keys.network ? "model.file" : "model.net";
+  const hu_data *data = &trainer->source.training;
+  int text = trainer->source.text, labels = hui_has_labels(trainer);
+  size_t n = trainer->batch, steps = text ? trainer->source.window : trainer->source.parallel.window;
+  size_t features = text ? trainer->source.window : hu_data_features(data), classes = classes_of(trainer);
+  if (numbers != n * features)
+    return hui_say(why, HU_E_SHAPE, "%s: reads %zu numbers a sample, and the data have %zu", key, numbers / n,
+                   features);
+  if (labels && rows != n * (steps ? steps : 1))
+    return hui_say(why, HU_E_SHAPE, "%s: has %zu rows of outputs, and a sample of the data %zu answers", key, rows / n,
+                   steps ? steps : 1);
+  if (labels && (steps ? cols != classes : cols < classes))
+    return hui_say(why, HU_E_SHAPE, "%s: has %zu outputs, and the data %zu classes", key, cols, classes);
+  if (!labels && rows * cols != n * data->targets)
+    return hui_say(why, HU_E_SHAPE, "%s: has %zu outputs, and the data %zu targets", key, cols, data->targets);
+  return HU_OK;
+}
+
 hu_status hui_make_buffers(hu_trainer *trainer, char *why) {
   size_t n = trainer->batch, all = trainer->samples, passes = all / n, numbers = 0;
   for (int i = 0; i < trainer->ends.count; i++) {
@@ -405,17 +432,8 @@ hu_status hui_make_buffers(hu_trainer *trainer, char *why) {
   }
   size_t rows = hui_net_rows(trainer->net, trainer->ends.output),
          cols = hui_net_cols(trainer->net, trainer->ends.output);
-  const hu_data *data = &trainer->source.training;
-  if (!trainer->source.text && numbers != n * hu_data_features(data)) {
-    return hui_say(why, HU_E_SHAPE, "model.net: reads %zu numbers a sample, and the data have %zu", numbers / n,
-                   hu_data_features(data));
-  }
-  if (!trainer->source.text && data->labels && (rows != n || cols < data->classes)) {
-    return hui_say(why, HU_E_SHAPE, "model.net: has %zu outputs, and the data %u classes", cols, data->classes);
-  }
-  if (!hui_has_labels(trainer) && rows * cols != n * data->targets) {
-    return hui_say(why, HU_E_SHAPE, "model.net: has %zu outputs, and the data %zu targets", cols, data->targets);
-  }
+  hu_status status = check_shapes(trainer, numbers, rows, cols, why);
+  if (status != HU_OK) return status;
   trainer->buffers.x = calloc(passes * numbers, sizeof *trainer->buffers.x);
   trainer->buffers.y = calloc(passes * rows * cols, sizeof *trainer->buffers.y);
   trainer->buffers.labels = calloc(passes * rows, sizeof *trainer->buffers.labels);

@@ -114,6 +114,8 @@ static const hu_run_key keys[] = {
     COUNT(data_seed, "data.seed", "0", 0, 0x1p53, "seed of generated data, and of the candidates of movielens"),
 
     OTHER(MODEL, model, "model.net", "mlp(layers=2,units=64)", "the network: docs/training/networks.md"),
+    OTHER(TEXT, network, "model.file", "", "file with the text of a network of your own, in place of model.net"),
+    OTHER(TEXT, settings, "model.keys", "", "values of that text's keys, commas between them: width=0.25,stages=2/2"),
 
     WORD(loss, "loss.kind", "default", losses,
          "cross_entropy, squared_error, or default: cross_entropy where the data have labels, else squared_error"),

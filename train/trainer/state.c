@@ -167,6 +167,7 @@ static HU_NOINLINE size_t write(const hu_trainer *trainer, char *text, size_t si
   if (text && size) *text = 0;
   print_counts(&paper, trainer);
   hui_print_plan(trainer, &paper);
+  if (trainer->network) hui_print(&paper, "network=%016" PRIx64 "\n", hui_network_digest(trainer));
   for (size_t i = 0; i < hu_trainer_key_count(); i++) {
     hu_trainer_key key = hu_trainer_key_at(i);
     if (key.weights) hui_print(&paper, "%s=%s\n", key.name, trainer->value[i]);
@@ -206,6 +207,14 @@ static int is_later_key(const char *key) {
   return strncmp(key, "parallel.", 9) == 0;
 }
 
+/* Is the text of model.file still that of the run that is to continue? */
+static hu_status same_network(const hu_trainer *trainer, const char *text, char *why) {
+  char value[HU_LINE_MAX], own[32];
+  snprintf(own, sizeof own, "%016" PRIx64, hui_network_digest(trainer));
+  if (!trainer->network || (hui_state_line(text, "network", value) && strcmp(value, own) == 0)) return HU_OK;
+  return hui_say(why, HU_E_TRAIN, "model.file: %s: not the text that the run began with", trainer->keys.network);
+}
+
 static hu_status same_keys(const hu_trainer *trainer, const char *text, char *why) {
   char value[HU_LINE_MAX];
   for (size_t i = 0; i < hu_trainer_key_count(); i++) {
@@ -220,7 +229,7 @@ static hu_status same_keys(const hu_trainer *trainer, const char *text, char *wh
       return hui_say(why, HU_E_TRAIN, "%s: here '%s', and there '%s'", key.name, trainer->value[i], value);
     }
   }
-  return HU_OK;
+  return same_network(trainer, text, why);
 }
 
 /* Returns a key's number, which may be written as "2^10". */

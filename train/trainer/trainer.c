@@ -66,6 +66,7 @@ static void end_run(hu_trainer *trainer) {
   hui_close_shards(trainer);
   hu_precision_free(trainer->plan);
   hu_net_free(trainer->net);
+  free(trainer->network);
   hu_trainer keys = {
       .value = trainer->value, .keys = trainer->keys, .engine = trainer->engine, .ranks = trainer->ranks};
   *trainer = keys;
@@ -183,7 +184,8 @@ static HU_NOINLINE hu_status begin(hu_trainer *trainer, const char *folder, char
   }
   if (keys->accumulate > 1 && keys->assignment != ASSIGN_NONE)
     return hui_say(why, HU_E_TRAIN, "run.accumulate: above 1, and assignment.kind says what overflows in one batch");
-  status = hui_open_shards(trainer, why);
+  status = hui_read_model(trainer, why);
+  if (status == HU_OK) status = hui_open_shards(trainer, why);
   if (status == HU_OK) status = hui_open_source(trainer, folder, why);
   if (status == HU_OK) status = hui_build_nets(trainer, why);
   if (status != HU_OK) return status;

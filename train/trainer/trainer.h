@@ -53,6 +53,7 @@ typedef struct hu_run_keys {
   const char *checksum;
   uint64_t categories, translate; /* translate: 1: evaluations of parallel text have a BLEU */
   hu_model model;
+  const char *network, *settings;        /* model.file, in place of `model`, and model.keys */
   uint64_t loss, power, margin, largest; /* largest: 1: the scale is chosen from the largest gradient */
   hu_loss_rule rule;
   uint64_t optimizer, coupled, nesterov, fused, kahan, schedule;
@@ -177,6 +178,8 @@ struct hu_trainer {
   hu_feedback feedback;
   hu_trial trial;
   hu_net *net;
+  hu_model model;     /* what is built: keys.model, or model.file */
+  char *network;      /* the text of model.file; NULL: it has not been read */
   hu_precision *plan; /* NULL: no assignment */
   hu_model_ends ends;
   int loss;
@@ -294,6 +297,10 @@ hu_status hui_write_residual(hu_trainer *trainer, size_t first, size_t n, const 
 /* ---- nets (build.c) ---- */
 /* Builds the trainer's net, and where batch norms have statistics of the whole batch one per shard. */
 hu_status hui_build_nets(hu_trainer *trainer, char *why);
+/* Sets `model`, from the keys or from the file that they name. */
+hu_status hui_read_model(hu_trainer *trainer, char *why);
+/* A digest of the text of model.file: FNV-1a, 64 bits; 0 where there is none. */
+uint64_t hui_network_digest(const hu_trainer *trainer);
 
 /* ---- precision (precision.c) ---- */
 hu_status hui_set_precision(hu_trainer *trainer, char *why);

@@ -7,7 +7,7 @@
 
 #include "halfulp/formats/ieee.h"
 #include "train/data/watch.h"
-#include "train/model/builder.h"
+#include "train/model/kinds.h"
 #include "train/step/loss_rule.h"
 #include "train/text/words.h"
 #include "train/trainer/keys.h"

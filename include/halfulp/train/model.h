@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* halfulp/train/model.h - the networks of the papers, from plain records and short texts.
+/* halfulp/train/model.h - networks from texts: those of the papers by name, and your own layer by layer.
  *
  *   hu_model m;
  *   if (hu_model_parse(&m, "resnet(width=0.25)", NULL) != HU_OK) ...
@@ -15,6 +15,10 @@
  * A model is what is chosen, its sizes are what the data are; together they determine every layer, its parameters'
  * names (hu_net_parameter_name) and first weights. Models are built from the public calls of net.h alone; the loss, and
  * roundings, are the caller's. docs/training/networks.md draws each of them layer by layer, with its source.
+ *
+ * A text of more than one line is that of a network of your own: its layers, in the grammar which that page defines.
+ * Its model has the kind HU_MODEL_NETWORK and points to the text. Its errors are in the sentence of hu_model_build:
+ * the line, the layer and the shapes that it was given.
  *
  * Texts, with all keys and what they are where nothing is said (no blanks; keys in any order, each at most once; a
  * model without keys has no parentheses):
@@ -88,7 +92,8 @@ enum {
   HU_MODEL_SEQ2SEQ = 12,     /* seq2seq */
   HU_MODEL_BERT = 13,        /* bert */
   HU_MODEL_DLRM = 14,        /* dlrm */
-  HU_MODEL_KINDS = 15        /* (count) */
+  HU_MODEL_KINDS = 15,       /* (count of those that have a name) */
+  HU_MODEL_NETWORK = 255     /* a text of layers */
 };
 /* Functions between layers. */
 enum {
@@ -120,6 +125,8 @@ typedef struct hu_model {
   double dropout;                           /* 0 ... below 1 */
   uint32_t bottom[HU_MODEL_UNITS_MAX];      /* units of layers, 1 ... 65536 each, as many as there are, then 0 */
   uint32_t top[HU_MODEL_UNITS_MAX];         /* the same */
+  const char *text;                         /* of HU_MODEL_NETWORK: the caller's, while the model is used; else NULL */
+  const char *settings;                     /* NULL, or values of its keys: "width=0.25,stages=2/2,bottleneck" */
 } hu_model;
 
 /* What the data are. Looked at:
@@ -159,17 +166,18 @@ HU_API HU_MUST_CHECK hu_status hu_model_check(const hu_model *m, const hu_model_
  * key), HU_E_TEXT, or hu_model_check's (*where is 0 then). *m is set on success. */
 HU_API HU_MUST_CHECK hu_status hu_model_parse(hu_model *m, const char *text, size_t *where);
 /* The shortest text that hu_model_parse turns into the same model: keys that have their defaults are left out. Returns
- * its length; 0 for a model that hu_model_check refuses. Writes at most size characters with the 0; HU_MODEL_TEXT_MAX
- * always suffice. */
+ * its length; 0 for a model that hu_model_check refuses, or of HU_MODEL_NETWORK. Writes at most size characters with
+ * the 0; HU_MODEL_TEXT_MAX always suffice. */
 #define HU_MODEL_TEXT_MAX 256
 HU_API size_t hu_model_text(char *text, size_t size, const hu_model *m);
 
 /* Where a model begins and ends. */
 typedef struct hu_model_ends {
-  int inputs[4]; /* values; ncf: users, items (one column each); seq2seq: source tokens, the number of them that are
-                    no padding, target tokens that are given; dlrm: dense features, categories */
-  int count;     /* of inputs */
-  int output;    /* rows of logits, scores, ...; no function after the last linear layer */
+  int inputs[4];   /* values; ncf: users, items (one column each); seq2seq: source tokens, the number of them that are
+                      no padding, target tokens that are given; dlrm: dense features, categories */
+  int count;       /* of inputs */
+  int output;      /* rows of logits, scores, ...; no function after the last linear layer */
+  unsigned tokens; /* bit i: input i has names of things, as an embedding reads them, or lengths */
 } hu_model_ends;
 
 /* Adds a model's layers to a net that may have other ones; parameters get names within the net's scope of the time
@@ -177,6 +185,10 @@ typedef struct hu_model_ends {
  * sentence (*why lives as long as the net). */
 HU_API HU_MUST_CHECK hu_status hu_model_build(hu_net *net, const hu_model *m, const hu_model_sizes *sizes,
                                               hu_model_ends *ends, const char **why);
+/* Writes the model's layers as a text of HU_MODEL_NETWORK, one layer a line with its shape and the number of its
+ * parameters, up to size - 1 characters and a 0. Returns its length; 0 where hu_model_build refuses the model. The text
+ * builds the same net, and its own description is the same text. */
+HU_API size_t hu_model_describe(char *text, size_t size, const hu_model *m, const hu_model_sizes *sizes);
 /* hu_net_feed for all inputs: x is a batch as hu_data_gather makes it: of each sample the numbers of the first input,
  * then those of the next one. */
 HU_API HU_MUST_CHECK hu_status hu_model_feed(hu_net *net, const hu_model_ends *ends, const float *x);

@@ -20,6 +20,7 @@
 
 #include "halfulp/collective.h"
 #include "halfulp/train/data.h"
+#include "halfulp/train/model.h"
 #include "halfulp/train/net.h"
 #include "halfulp/train/rounding.h"
 
@@ -230,6 +231,10 @@ HU_API size_t hu_trainer_left_out(const hu_trainer *trainer);
 /* A digest of the numbers, labels and tokens that the run reads (64 bits, FNV-1a over words of 64 bits), by which
  * processes tell that they have the same data; 0 before hu_trainer_begin. */
 HU_API uint64_t hu_trainer_data_digest(const hu_trainer *trainer);
+/* The layers of the run's net as a text, of model.net or model.file: hu_model_describe. sizes: NULL after
+ * hu_trainer_begin, for those of the data; before it, what the data are to be. 0: refused, and why, if not NULL, has a
+ * sentence (HU_DATA_WHY_MAX bytes). */
+HU_API size_t hu_trainer_describe(hu_trainer *trainer, const hu_model_sizes *sizes, char *text, size_t size, char *why);
 /* The net, for looking; NULL before hu_trainer_begin. */
 HU_API hu_net *hu_trainer_net(const hu_trainer *trainer);
 /* hu_net_digest of it. */

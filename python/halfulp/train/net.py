@@ -178,8 +178,6 @@ class NetView:
 _LOSSES = ('cross_entropy', 'squared_error', 'absolute_error')
 _OPERANDS = ('x', 'w', 'dz', 'w_back', 'x_back', 'dz_w', 'z_out', 'dx_out', 'dw_out')
 _MODELS = ('z_accum', 'dx_accum', 'dw_accum')
-# The first input that has tokens, users, ...: names of things, as all inputs after it.
-_TOKENS_FROM = {s.MODEL_LSTM: 0, s.MODEL_TRANSFORMER: 0, s.MODEL_NCF: 0, s.MODEL_SEQ2SEQ: 0, s.MODEL_BERT: 0, s.MODEL_DLRM: 1}
 _NUMBERS = {'hadamard': 128, 'signs': 2**32 - 1, 'by_window': 1, 'twice': 1, 'quartet': 2, 'w_average': 1}  # with the largest
 Names = Union[str, Sequence[str], None]
 
@@ -199,7 +197,7 @@ class Net(NetView):
     ----------
     model : str
         A text of halfulp/train/model.h: "mlp(layers=2,units=64)", "conv(channels=8/16)", "resnet20", "gru", "lstm",
-        "transformer", "ncf", ...
+        "transformer", "ncf", ...; or a text of layers, of several lines (docs/training/networks.md)
     batch : int
         Samples of a batch.
     loss : "cross_entropy", "squared_error" or "absolute_error"
@@ -208,6 +206,8 @@ class Net(NetView):
         Of first weights, and of random words of stochastic roundings, which depend on tensor and step.
     threads : int
         No bits depend on them.
+    keys : str
+        Values of the keys of a text of layers: "width=0.25,stages=2/2".
     **sizes : int
         What the data are, as the model requires it: height, width, channels (1 each where only some are given); steps,
         vocabulary; users, items; and outputs.
@@ -217,7 +217,7 @@ class Net(NetView):
     """
 
     def __init__(self, model: str, *, batch: int, loss: str = 'cross_entropy', seed: int = 0, threads: int = 1,
-                 **sizes: int) -> None:
+                 keys: str = '', **sizes: int) -> None:
         library, record = abi.train(), s.hu_model()
         if loss not in _LOSSES:
             raise abi.HalfulpValueError('loss: {!r} is not one of {}'.format(loss, ', '.join(_LOSSES)))
@@ -226,12 +226,12 @@ class Net(NetView):
                 raise abi.HalfulpValueError('{}: {} is not 1 to {}'.format(argument, number, most))
         if not 0 <= seed < 2**64:
             raise abi.HalfulpValueError('seed: {} is not 0 to 2^64 - 1'.format(seed))
-        abi.parse('model', model, library.hu_model_parse, record)
+        _read_model(record, model, keys)
+        self._record, self._sizes = record, _sizes_of(sizes)
         self._ends, self._batch, self._loss = s.hu_model_ends(), batch, loss
-        self._kind = record.kind
         held = Held('net', library.hu_net_new(batch, threads), library.hu_net_free)
         with held as net:
-            self._build(net, record, _sizes_of(sizes))
+            self._build(net, record, self._sizes)
             abi.check(library.hu_net_initialize(net, seed), 'Net')
         super().__init__(held, lambda net: net)
 
@@ -245,8 +245,16 @@ class Net(NetView):
         if status != s.OK:
             raise abi.told(status, b'model: ' + (why.value or b'it cannot be built'))
         inputs = [library.hu_net_value(net, number) for number in self._ends.inputs[:self._ends.count]]
-        self._tokens = self._ends.inputs[_TOKENS_FROM.get(self._kind, self._ends.count):self._ends.count]  # values
+        self._tokens = [number for place, number in enumerate(self._ends.inputs[:self._ends.count])
+                        if self._ends.tokens >> place & 1]  # values
         self._each = sum(x.rows * x.cols for x in inputs) // self._batch  # numbers that a sample has
+
+    def describe(self) -> str:
+        """The layers as a text, one per line, with shapes and numbers of parameters; Net(text, ...) has the same bits."""
+        call, record, sizes = abi.train().hu_model_describe, abi.address(self._record), abi.address(self._sizes)
+        buffer = ctypes.create_string_buffer(call(None, 0, record, sizes) + 1)
+        call(buffer, len(buffer), record, sizes)
+        return buffer.value.decode()
 
     # ---- precision ----
 
@@ -446,6 +454,21 @@ class Net(NetView):
 
     def __exit__(self, *_: Any) -> None:
         self.close()
+
+
+def _read_model(record: s.hu_model, model: str, keys: str) -> None:
+    """Reads a name, or a text of layers, whose bytes stay with the record."""
+    if '\n' not in model:
+        if keys:
+            raise abi.HalfulpValueError('keys: they are those of a text of layers, and model is a name')
+        abi.parse('model', model, abi.train().hu_model_parse, record)
+        return
+    where, raw = ctypes.c_size_t(0), abi.raw_text('model', model)
+    status = abi.train().hu_model_parse(abi.address(record), raw, ctypes.addressof(where))
+    if status != s.OK:
+        line, rest = raw[:where.value].count(b'\n') + 1, raw[where.value:].decode(errors='replace').partition('\n')[0]
+        raise abi.error(status, 'model', 'line {}, from {!r} on'.format(line, rest))
+    record.text, record.settings = raw, abi.raw_text('keys', keys) or None
 
 
 def _sizes_of(sizes: Dict[str, int]) -> s.hu_model_sizes:

@@ -41,6 +41,36 @@ class Begun(TrainCase):
         self.assertEqual(self.read("begun/log.csv"), self.read("whole/log.csv"))
 
 
+class Networks(TrainCase):
+    """Texts of layers: --model, --describe."""
+
+    def test_described(self):
+        text = self.ok("train", "--describe", "--set", "model.net=conv(channels=2)", "--sizes", "height=8,width=8,outputs=10")
+        self.assertIn("v1 = conv(v0, 2, 3, pad=1, start=fan_in(2))  # 8 x 8 x 2; 18 parameters\n", text)
+        self.assertTrue(text.endswith("output v5  # 1 x 1 x 10; 52 parameters in all\n"))
+        path, small = self.config(text, "own.net"), self.config(SMALL)
+        self.assertEqual(self.ok("train", small, "--model", path, "--describe"), text)
+        self.ok("train", small, "--model", path, "--output", self.path("own"))
+        self.ok("train", small, "--set", "model.net=conv(channels=2)", "--output", self.path("named"))
+        self.assertEqual(self.read("own/log.csv"), self.read("named/log.csv"))
+        self.ok("train", small, "--model", path, "--output", self.path("own"), "--set", "run.steps=9", "--resume")
+        self.config(text.replace("relu", "tanh"), "own.net")
+        self.bad("train", small, "--model", path, "--output", self.path("own"), "--set", "run.steps=10", "--resume",
+                 says="not the text that the run began with")
+
+    def test_refused(self):
+        path = self.config("x = image(8, 8, 1)\ny = conv(x, 4, 3)\noutput add(x, y)\n", "bad.net")
+        for more in ((self.config(SMALL),), ("--sizes", "height=8,outputs=10")):
+            self.bad("train", "--model", path, "--describe", *more,
+                     says=["model.file", "bad.net: line 3: add of 8 x 8 x 1 and 6 x 6 x 4: operands of different shapes"])
+        self.bad("train", "--describe", "--sizes", "high=3", says=["--sizes", "'high'", "height"])
+        self.bad("train", "--describe", "--sizes", "height", says="name=number")
+        self.bad("train", "--describe", "--sizes", "height=x", says="--sizes")
+        self.bad("train", self.config(SMALL), "--sizes", "height=3", says="--describe")
+        self.bad("train", "--describe", "--json", says="--describe")
+        self.bad("train", "--describe", "--model", self.path("none.net"), says=["none.net", "No such file"])
+
+
 class Refused(TrainCase):
     def refused(self, text, *more, says=()):
         self.bad("train", self.config(text), *more, says=says)

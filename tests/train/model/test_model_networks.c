@@ -99,7 +99,8 @@ static const struct {
              {"lstm", &words, 0x3B7974C12D413BE2},
              {"lstm(layers=2,units=9,deviation=0,dropout=0.3)", &words, 0xC381B7F9DE5B72A3},
              {"transformer", &words, 0xCDBFD09F74A47AFF},
-             {"transformer(layers=2,units=12,heads=3,hidden=20,activation=gelu,deviation=0.1,dropout=0.2)", &words, 0xF72EA034DEF1F7D2},
+             {"transformer(layers=2,units=12,heads=3,hidden=20,activation=gelu,deviation=0.1,dropout=0.2)", &words,
+              0xF72EA034DEF1F7D2},
              {"ncf", &pairs, 0x54800A865E141842},
              {"ncf(layers=1,units=5,deviation=0.3)", &pairs, 0x22EDB1F9ECE01B46},
              {"seq2seq", &words, 0x9A1F5DFB67EB2727},
@@ -109,24 +110,287 @@ static const struct {
              {"dlrm", &clicks, 0x1ADA0B24CE07729C},
              {"dlrm(units=3,bottom=5/4/3,top=2)", &clicks, 0xCE31677093FC5B1E}};
 
+/* The digest of a model in a net of its own. */
+static uint64_t digest_of(const hu_model *m, const hu_model_sizes *sizes, const char *name) {
+  uint64_t digest = 0xCBF29CE484222325u;
+  const char *why = "";
+  hu_model_ends ends;
+  hu_net *net = hu_net_new(BATCH, 1);
+  if (hu_model_build(net, m, sizes, &ends, &why) != HU_OK) fail_msg("%s: %s", name, why);
+  add_structure(&digest, net, &ends);
+  hu_net_cross_entropy(net, ends.output, 1);
+  add_pass(&digest, net, &ends);
+  hu_net_free(net);
+  return digest;
+}
+
 static void digests(void **state) {
   (void)state;
   int wrong = 0;
   for (size_t i = 0; i < sizeof table / sizeof *table; i++) {
-    uint64_t digest = 0xCBF29CE484222325u;
-    hu_model_ends ends;
-    hu_net *net = net_of(table[i].text, table[i].sizes, BATCH, 1, &ends);
-    add_structure(&digest, net, &ends);
-    hu_net_cross_entropy(net, ends.output, 1);
-    add_pass(&digest, net, &ends);
+    hu_model m = model_of(table[i].text);
+    uint64_t digest = digest_of(&m, table[i].sizes, table[i].text);
     if (digest != table[i].digest) print_message("%s: 0x%016llX\n", table[i].text, (unsigned long long)digest);
     wrong += digest != table[i].digest;
-    hu_net_free(net);
   }
   assert_int_equal(wrong, 0);
 }
 
+static char *described(const hu_model *m, const hu_model_sizes *sizes) {
+  size_t n = hu_model_describe(NULL, 0, m, sizes);
+  char *text = malloc(n + 1);
+  assert_true(n && text);
+  memset(text, 'x', n + 1);
+  assert_int_equal(hu_model_describe(text, n / 2, m, sizes), n);
+  assert_true(strlen(text) == n / 2 - 1);
+  assert_int_equal(hu_model_describe(text, n + 1, m, sizes), n);
+  assert_int_equal(strlen(text), n);
+  return text;
+}
+
+/* What a model is described as builds the same net, and describes itself. */
+static void descriptions(void **state) {
+  (void)state;
+  for (size_t i = 0; i < sizeof table / sizeof *table; i++) {
+    hu_model m = model_of(table[i].text);
+    char *text = described(&m, table[i].sizes);
+    hu_model again = model_of(text);
+    assert_int_equal(again.kind, HU_MODEL_NETWORK);
+    char *same = described(&again, table[i].sizes);
+    assert_string_equal(text, same);
+    assert_true(digest_of(&again, table[i].sizes, table[i].text) == table[i].digest);
+    free(text);
+    free(same);
+  }
+}
+
+static void description(void **state) {
+  (void)state;
+  hu_model m = model_of("resnet(blocks=1,width=0.0625)");
+  const hu_model_sizes tiny = {.height = 3, .width = 4, .channels = 2, .outputs = 10};
+  char *text = described(&m, &tiny);
+  static const char *const lines[] = {
+      "v0 = image(3, 4, 2)  # 3 x 4 x 2\n", "v1 = conv(v0, 1, 3, pad=1, start=fan_in(2))  # 3 x 4 x 1; 18 parameters\n",
+      "scope stage2.block1\n  v11 = conv(v10, 2, 3, stride=2, pad=1, start=fan_in(2))  # 2 x 2 x 2; 18 parameters\n",
+      "  v16 = average_pool(v10, 1, 2)  # 2 x 2 x 1\n  v17 = zeros(2, 2, 1)  # 2 x 2 x 1\n"
+      "  v18 = concat(v16, v17)  # 2 x 2 x 2\n",
+      "end\nv31 = global_average(v30)  # 1 x 1 x 4\nv32 = linear(v31, 10)  # 1 x 1 x 10; 50 parameters\n"
+      "output v32  # 1 x 1 x 10; 386 parameters in all\n"};
+  for (size_t i = 0; i < sizeof lines / sizeof *lines; i++) {
+    if (!strstr(text, lines[i])) fail_msg("no '%s' in\n%s", lines[i], text);
+  }
+  free(text);
+}
+
+/* ---- the language ---- */
+
+/* The sentence of a text that is refused, as it is read or as it is built. */
+static hu_status refusal(const char *text, const char *settings, char *why, size_t size) {
+  hu_model m;
+  hu_model_ends ends = {{9, 9, 9, 9}, 9, 9, 0};
+  const char *said = "";
+  hu_net *net = hu_net_new(1, 1);
+  hu_status status = hu_model_parse(&m, text, NULL);
+  if (status == HU_OK) {
+    m.settings = settings;
+    status = hu_model_build(net, &m, &image, &ends, &said);
+    if (status != HU_OK) assert_int_equal(ends.output, 9);
+  }
+  snprintf(why, size, "%s", said);
+  hu_net_free(net);
+  return status;
+}
+
+#define HEAD "x = image(8, 8, 3)\n"
+static void refused(void **state) {
+  (void)state;
+  static const struct {
+    const char *text;
+    hu_status status;
+    const char *says;
+  } bad[] = {
+      {HEAD "y = conv(x, 4, 3)\noutput add(x, y)\n", HU_E_SHAPE,
+       "line 3: add of 8 x 8 x 3 and 6 x 6 x 4: operands of different shapes"},
+      {HEAD "\n# a comment\noutput conv(x, 4, 9)\n", HU_E_SHAPE, "line 4: conv of 8 x 8 x 3: the kernel is larger"},
+      {HEAD "output conv(x, 4, 3, groups=2)\n", HU_E_SHAPE, "line 2: conv of 8 x 8 x 3: groups: no divisor"},
+      {HEAD "block b(y)\n  return relu(conv(y, 0, 1))\nend\noutput b(x)\n", HU_E_SHAPE, "line 3: conv of 8 x 8 x 3"},
+      {HEAD "output rms_norm(x)\n", HU_E_NAME, "line 2: there is no layer, block or function 'rms_norm'"},
+      {HEAD "output rellu(x)\n", HU_E_NAME, "perhaps relu is meant"},
+      {HEAD "output conv(x, 4, [3, 5])\n", HU_E_TEXT, "kernel: no layer with two different numbers is computed as yet"},
+      {HEAD "output conv(x, 4, 3, dilation=2)\n", HU_E_TRAIN, "dilation: no other number is computed as yet"},
+      {HEAD "output max_pool(x, 2, 2, ceil=1)\n", HU_E_TRAIN, "max_pool: ceil: no other number is computed as yet"},
+      {HEAD "output batch_norm(x, eps=1e-3)\n", HU_E_TRAIN, "line 2: batch_norm: eps: no other number"},
+      {HEAD "output conv(x, 4, 3, share=1)\n", HU_E_NAME, "conv has no 'share'"},
+      {HEAD "output conv(x, 4)\n", HU_E_TEXT, "conv: kernel is missing"},
+      {HEAD "output conv(x, 4, 3, kernel=3)\n", HU_E_TEXT, "conv: kernel: given twice"},
+      {HEAD "output linear(x, 4, 1, normal(1), 5)\n", HU_E_TEXT, "linear: too many arguments"},
+      {HEAD "output linear(x, 1.5)\n", HU_E_TEXT, "linear: outputs: not a whole number"},
+      {HEAD "output linear(3, 4)\n", HU_E_TEXT, "linear: x: not a value"},
+      {HEAD "output linear(x, 4, start=3)\n", HU_E_TEXT, "start: not normal"},
+      {HEAD "output linear(x, 4, start=normal(-1))\n", HU_E_TRAIN, "line 2: start: the number"},
+      {HEAD "output linear(x, 4, bias=2)\n", HU_E_TEXT, "bias: neither 0 nor 1"},
+      {HEAD "output dropout(x, 1)\n", HU_E_TRAIN, "line 2: dropout of 8 x 8 x 3: p is not"},
+      {HEAD "output y\n", HU_E_NAME, "line 2: there is no 'y'"},
+      {HEAD "output linear(x, data.steps)\n", HU_E_SHAPE, "line 2: data.steps: the data have no such size"},
+      {HEAD "y = relu(x)\n", HU_E_TEXT, "there is no output"},
+      {"output zeros(1, 1, 1)\n", HU_E_TEXT, "there is no input"},
+      {HEAD "output x\noutput x\n", HU_E_TEXT, "line 3: output: the second one"},
+      {HEAD "output 3\n", HU_E_TEXT, "output: not a value"},
+      {HEAD "return x\n", HU_E_TEXT, "return: not in a block"},
+      {HEAD "output [1, 2][3]\n", HU_E_TRAIN, "the list has 2 numbers, from 1 on"},
+      {HEAD "output 1 / 0\n", HU_E_TRAIN, "not a finite number"},
+      {HEAD "output x + 1\n", HU_E_TEXT, "+: not between two numbers"},
+      {HEAD "block relu(x)\nend\noutput x\n", HU_E_NAME, "block: 'relu' is a layer"},
+      {HEAD "block b(y)\n  return b(y)\nend\noutput b(x)\n", HU_E_TEXT, "deep"},
+      {HEAD "block b(y)\n  return y\nend\noutput b(x, x)\n", HU_E_TEXT, "other arguments"},
+      {HEAD "block a(n)\n  return m\nend\nblock b(m)\n  return a(m)\nend\noutput b(x)\n", HU_E_NAME,
+       "line 3: there is no 'm'"},
+      {HEAD "for i in 1 to 1e300\nend\noutput x\n", HU_E_TEXT, "statements are run"},
+      {HEAD "scope A\n  x = linear(x, 2)\nend\noutput x\n", HU_E_NAME, "scope 'A': not words of a to z"},
+      {HEAD "for i in x\nend\noutput x\n", HU_E_TEXT, "for: neither a list nor two numbers"},
+      {HEAD HEAD HEAD HEAD HEAD "output x\n", HU_E_SHAPE, "line 5: more than 4 inputs"}};
+  char why[512];
+  for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+    hu_status status = refusal(bad[i].text, NULL, why, sizeof why);
+    if (status != bad[i].status || !strstr(why, bad[i].says))
+      fail_msg("%s%s: %s", bad[i].text, hu_status_name(status), why);
+  }
+}
+
+/* What is no text of the grammar is refused before anything is built, with its place. */
+static void bad_grammar(void **state) {
+  (void)state;
+  static const struct {
+    const char *text;
+    size_t where;
+  } bad[] = {{"x = \n", 4},
+             {"x = (1\n", 7},
+             {"x = 1 2\n", 6},
+             {"x 1\n", 2},
+             {"if 1\n", 5},
+             {"end\n", 3},
+             {"for i 3\nend\n", 6},
+             {"scope \nend\n", 6},
+             {"x = f(1 2)\n", 8},
+             {"x = [1, 2\n", 10},
+             {"block b\nend\n", 7},
+             {"= 3\n", 0},
+             {"if 0\n  x = )\nend\n", 11},
+             {"x = --1\n", 6},
+             {"scope a{1\nend\n", 9},
+             {"X = 1\n", 0}};
+  for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+    size_t where = 99;
+    hu_model m;
+    hu_status status = hu_model_parse(&m, bad[i].text, &where);
+    if (status != HU_E_TEXT || where != bad[i].where)
+      fail_msg("'%s': %s at %zu", bad[i].text, hu_status_name(status), where);
+  }
+}
+
+/* Nothing that is cut off or written over does more than be refused. */
+static void broken(void **state) {
+  (void)state;
+  hu_model m = model_of("transformer(layers=2)"), cut;
+  char *text = described(&m, &words);
+  size_t n = strlen(text);
+  static const char signs[] = "(){}[]=,#\n+-*/^<>.0 az";
+  uint64_t seed = 5;
+  for (size_t i = 0; i < n / 2; i++) {
+    char *copy = malloc(n + 1), why[64];
+    memcpy(copy, text, n + 1);
+    seed = seed * 6364136223846793005u + 1442695040888963407u;
+    copy[(seed >> 33) % n] = i % 4 == 0 ? 0 : signs[(seed >> 20) % (sizeof signs - 1)];
+    if (strchr(copy, '\n') && hu_model_parse(&cut, copy, NULL) == HU_OK) (void)refusal(copy, NULL, why, sizeof why);
+    free(copy);
+  }
+  free(text);
+}
+
+/* Numbers by the page alone: precedence, powers, comparisons, lists, blocks with names of their own. */
+static void numbers(void **state) {
+  (void)state;
+  static const struct {
+    const char *expression;
+    size_t value;
+  } table_of[] = {{"1 + 2 * 3", 7},
+                  {"(1 + 2) * 3", 9},
+                  {"2 ^ 3 ^ 2", 64},
+                  {"2 * 3 ^ 2", 18},
+                  {"10 - 2 - 3", 5},
+                  {"-3 + 5", 2},
+                  {"7 - -1", 8},
+                  {"1 + (2 < 3) + (2 <= 2) + (3 > 2) + (2 >= 3) + (1 == 1) + (1 != 1)", 5},
+                  {"1 + (0 or 2) + (1 and 0) + (1 or 0 and 0)", 3},
+                  {"1 + (relu == relu) + (relu == gelu) + (relu != gelu)", 3},
+                  {"max(3, 9, 4) + min(3, 2)", 11},
+                  {"floor(2.9) + ceil(2.1) + sqrt(16)", 9},
+                  {"count([4, 5, 6]) + [4, 5, 6][2]", 8},
+                  {"channels_of(x) * 100 + height_of(x) * 10 + width_of(x) + rows_of(x)", 452},
+                  {"twice(4)", 8},
+                  {"first([7, 8])", 7},
+                  {"data.outputs", 10},
+                  {"wide + deep", 8},
+                  {"10  # not 11", 10}};
+  for (size_t i = 0; i < sizeof table_of / sizeof *table_of; i++) {
+    char text[512];
+    hu_model_ends ends;
+    snprintf(text, sizeof text,
+             "key wide = 3\nkey deep = [1, 5]\nblock twice(n)\n  wide = 2\n  return wide * n\nend\n"
+             "block first(l)\n  for n in l\n    return n\n  end\nend\ndeep = deep[2]\nx = image(8, 4, 3)\n"
+             "output linear(x, %s)\n",
+             table_of[i].expression);
+    char *comment = strstr(text, "  # not 11)");
+    if (comment) memmove(comment, ")\n", 3);
+    hu_net *net = net_of(text, &image, 1, 1, &ends);
+    size_t cols = hu_net_value(net, ends.output).cols, expected = table_of[i].value;
+    if (strstr(table_of[i].expression, "_of(")) expected = 3 * 100 + 8 * 10 + 4 + 32;
+    if (cols != expected) fail_msg("%s: %zu", table_of[i].expression, cols);
+    hu_net_free(net);
+  }
+}
+
+/* First weights and keys as a text and its settings say. */
+static void settings(void **state) {
+  (void)state;
+  static const char text[] =
+      "key wide = 3\nkey last = relu\nkey more = [1, 2]\nkey odd = 0\nx = image(8, 8, 3)\nfor n in more\n"
+      "  x = last(conv(x, n * wide, 3, start=fan_out(0.5)))\nend\noutput linear(x, 10 + odd)\n";
+  static const struct {
+    const char *settings;
+    hu_status status;
+    const char *says;
+  } table_of[] = {{"wide=2,last=gelu,more=4/5/6,odd", HU_OK, ""}, {"odd", HU_OK, ""},
+                  {"high=2", HU_E_NAME, "no key 'high'"},         {"wide=2,wide=2", HU_E_NAME, "set twice"},
+                  {"wide=a", HU_E_TEXT, "'wide=a' is not"},       {"more=1//2", HU_E_TEXT, "'more=1//2' is not"},
+                  {"last=3", HU_E_TEXT, "'last=3' is not"}};
+  char why[512];
+  for (size_t i = 0; i < sizeof table_of / sizeof *table_of; i++) {
+    hu_status status = refusal(text, table_of[i].settings, why, sizeof why);
+    if (status != table_of[i].status || !strstr(why, table_of[i].says)) fail_msg("%s: %s", table_of[i].settings, why);
+  }
+  hu_model m = model_of(text);
+  hu_model_ends ends;
+  hu_net *net = hu_net_new(1, 1);
+  m.settings = table_of[0].settings;
+  assert_int_equal(hu_model_build(net, &m, &image, &ends, NULL), HU_OK);
+  assert_int_equal(hu_net_parameters(net), 3 + 2);
+  assert_int_equal(hu_net_parameter(net, 2).cols, 12);
+  assert_int_equal(hu_net_value(net, ends.output).cols, 11);
+  assert_string_equal(hu_net_value_kind(net, ends.output - 1), "gelu");
+  assert_int_equal(hu_net_initialize(net, 1), HU_OK);
+  double sum = 0;
+  hu_net_tensor w = hu_net_parameter(net, 2); /* N(0, 0.5 / (9 12)) */
+  for (size_t i = 0; i < w.rows * w.cols; i++) sum += (double)w.numbers[i] * (double)w.numbers[i];
+  double ratio = sum / (double)(w.rows * w.cols) * 9 * 12 / 0.5;
+  assert_true(w.rows * w.cols == 9 * 10 * 12 && ratio > 0.8 && ratio < 1.2);
+  hu_net_free(net);
+}
+
 int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(digests)};
+  const struct CMUnitTest tests[] = {cmocka_unit_test(digests),     cmocka_unit_test(descriptions),
+                                     cmocka_unit_test(description), cmocka_unit_test(refused),
+                                     cmocka_unit_test(bad_grammar), cmocka_unit_test(broken),
+                                     cmocka_unit_test(numbers),     cmocka_unit_test(settings)};
   return cmocka_run_group_tests_name("model networks", tests, NULL, NULL);
 }

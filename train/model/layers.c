@@ -1,0 +1,369 @@
+/* SPDX-License-Identifier: MIT */
+/* The layers that networks' texts name, and how their arguments are taken. */
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "train/model/network.h"
+#include "train/text/words.h"
+
+static size_t size_of(const hu_item *item) { return (size_t)item->number; }
+
+/* ---- first weights ---- */
+
+/* Draws parameter p as the text says, if it does. window: the pixels that an output sees, of a convolution. */
+static void start(hu_network *network, int p, const hu_item *how, size_t window) {
+  hu_net *net = network->net;
+  hu_status status = HU_OK;
+  if (how->kind != HU_ITEM_START || hu_net_status(net, NULL) != HU_OK) return;
+  size_t fan_in = net->parameter[p].rows, fan_out = net->parameter[p].cols * window;
+  float gain = (float)how->number;
+  switch (how->value) {
+    case HU_START_NORMAL: status = hu_net_start_normal(net, p, gain); break;
+    case HU_START_FAN_IN: status = hu_net_start_normal(net, p, sqrtf(gain / (float)fan_in)); break;
+    case HU_START_FAN_OUT: status = hu_net_start_normal(net, p, sqrtf(gain / (float)fan_out)); break;
+    default: status = hu_net_start_uniform(net, p, size_of(how));
+  }
+  if (status != HU_OK) hui_network_wrong(network, status, "start: the number is not one from 0 on");
+}
+
+/* ---- the layers: items in the order of the table's parameters ---- */
+
+static int keep_input(hu_network *network, int value) {
+  enum { MOST = sizeof network->ends->inputs / sizeof *network->ends->inputs };
+  if (network->ends->count == MOST) {
+    hui_network_wrong(network, HU_E_SHAPE, "more than %d inputs", MOST);
+    return -1;
+  }
+  return network->ends->inputs[network->ends->count++] = value;
+}
+
+static int add_input(hu_network *network, const hu_item *items, size_t count) {
+  (void)count;
+  return keep_input(network, hu_net_input(network->net, size_of(&items[0]), size_of(&items[1])));
+}
+
+/* Notes that what an input has are no numbers to compute with. */
+static void note_tokens(hu_network *network, int value) {
+  for (int i = 0; i < network->ends->count; i++) {
+    if (network->ends->inputs[i] == value) network->ends->tokens |= 1u << i;
+  }
+}
+
+static int add_zeros(hu_network *network, const hu_item *items, size_t count) {
+  (void)count;
+  return hu_net_image(network->net, size_of(&items[0]), size_of(&items[1]), size_of(&items[2]));
+}
+
+static int add_image(hu_network *network, const hu_item *items, size_t count) {
+  return keep_input(network, add_zeros(network, items, count));
+}
+
+static int add_linear(hu_network *network, const hu_item *items, size_t count) {
+  (void)count;
+  int p = hu_net_parameters(network->net);
+  int z = hu_net_linear(network->net, items[0].value, size_of(&items[1]), items[2].number != 0);
+  start(network, p, &items[3], 1);
+  return z;
+}
+
+static int add_conv(hu_network *network, const hu_item *items, size_t count) {
+  (void)count;
+  int p = hu_net_parameters(network->net);
+  size_t kernel = size_of(&items[2]);
+  int z = hu_net_conv_groups(network->net, items[0].value, size_of(&items[1]), kernel, size_of(&items[3]),
+                             size_of(&items[4]), size_of(&items[6]), items[7].number != 0);
+  start(network, p, &items[8], kernel * kernel);
+  return z;
+}
+
+static int add_concat(hu_network *network, const hu_item *items, size_t count) {
+  int values[HU_NETWORK_ARGUMENTS];
+  for (size_t i = 0; i < count; i++) values[i] = items[i].value;
+  return hu_net_concat(network->net, count, values);
+}
+
+static int add_stack_rows(hu_network *network, const hu_item *items, size_t count) {
+  int values[HU_NETWORK_ARGUMENTS];
+  for (size_t i = 0; i < count; i++) values[i] = items[i].value;
+  return hu_net_stack_rows(network->net, count, values);
+}
+
+static int add_columns(hu_network *network, const hu_item *items, size_t count) {
+  (void)count;
+  return hu_net_columns(network->net, items[0].value, size_of(&items[1]), size_of(&items[2]));
+}
+
+static int add_dropout(hu_network *network, const hu_item *items, size_t count) {
+  (void)count;
+  return items[1].number == 0 ? items[0].value : hu_net_dropout(network->net, items[0].value, items[1].number);
+}
+
+static int add_embedding(hu_network *network, const hu_item *items, size_t count) {
+  (void)count;
+  int p = hu_net_parameters(network->net);
+  int z = hu_net_embedding(network->net, items[0].value, size_of(&items[1]), size_of(&items[2]));
+  start(network, p, &items[3], 1);
+  note_tokens(network, items[0].value);
+  return z;
+}
+
+static int add_position(hu_network *network, const hu_item *items, size_t count) {
+  (void)count;
+  int p = hu_net_parameters(network->net), z = hu_net_position(network->net, items[0].value);
+  start(network, p, &items[1], 1);
+  return z;
+}
+
+static int lengths_of(hu_network *network, const hu_item *item) {
+  if (item->kind != HU_ITEM_VALUE) return -1;
+  note_tokens(network, item->value);
+  return item->value;
+}
+
+static int add_attention(hu_network *network, const hu_item *items, size_t count) {
+  (void)count;
+  return hu_net_attention_masked(network->net, items[0].value, size_of(&items[1]), items[2].number != 0,
+                                 lengths_of(network, &items[3]));
+}
+
+static int add_across(hu_network *network, const hu_item *items, size_t count) {
+  (void)count;
+  return hu_net_attention_across(network->net, items[0].value, items[1].value, size_of(&items[2]),
+                                 lengths_of(network, &items[3]));
+}
+
+/* Adds a layer of cells, whose two matrices start alike. */
+static int add_cells(hu_network *network, const hu_item *items, int (*layer)(hu_net *, int, size_t, int)) {
+  int p = hu_net_parameters(network->net);
+  int z = layer(network->net, items[0].value, size_of(&items[1]), items[2].number != 0);
+  start(network, p, &items[3], 1);
+  start(network, p + 2, &items[3], 1);
+  return z;
+}
+
+static int add_gru(hu_network *network, const hu_item *items, size_t count) {
+  (void)count;
+  return add_cells(network, items, hu_net_gru);
+}
+
+static int add_lstm(hu_network *network, const hu_item *items, size_t count) {
+  (void)count;
+  return add_cells(network, items, hu_net_lstm);
+}
+
+static int add_max_pool(hu_network *network, const hu_item *items, size_t count) {
+  (void)count;
+  return hu_net_max_pool(network->net, items[0].value, size_of(&items[1]), size_of(&items[2]));
+}
+
+static int add_average_pool(hu_network *network, const hu_item *items, size_t count) {
+  (void)count;
+  return hu_net_average_pool(network->net, items[0].value, size_of(&items[1]), size_of(&items[2]));
+}
+
+static int add_shuffle(hu_network *network, const hu_item *items, size_t count) {
+  (void)count;
+  return hu_net_shuffle(network->net, items[0].value, size_of(&items[1]));
+}
+
+/* Define layers of one value, or of two, that take nothing else. */
+#define ADD_ONE(name)                                                              \
+  static int add_##name(hu_network *network, const hu_item *items, size_t count) { \
+    (void)count;                                                                   \
+    return hu_net_##name(network->net, items[0].value);                            \
+  }
+#define ADD_TWO(name)                                                              \
+  static int add_##name(hu_network *network, const hu_item *items, size_t count) { \
+    (void)count;                                                                   \
+    return hu_net_##name(network->net, items[0].value, items[1].value);            \
+  }
+ADD_ONE(batch_norm)
+ADD_ONE(layer_norm)
+ADD_ONE(relu)
+ADD_ONE(relu6)
+ADD_ONE(gelu)
+ADD_ONE(tanh)
+ADD_ONE(sigmoid)
+ADD_ONE(interactions)
+ADD_ONE(global_average)
+ADD_TWO(add)
+ADD_TWO(multiply)
+
+#define GIVEN(name, type) \
+  { #name, type, NAN }
+#define VALUE(name) GIVEN(name, 'v')
+#define COUNT(name) GIVEN(name, 'n')
+#define START \
+  { "start", 's', 0 }
+static const hu_layer layers[] = {
+    {"input", {COUNT(rows), COUNT(columns)}, add_input},
+    {"image", {COUNT(height), COUNT(width), COUNT(channels)}, add_image},
+    {"zeros", {COUNT(height), COUNT(width), COUNT(channels)}, add_zeros},
+    {"linear", {VALUE(x), COUNT(outputs), {"bias", 'b', 1}, START}, add_linear},
+    {"conv",
+     {VALUE(x),
+      COUNT(outputs),
+      COUNT(kernel),
+      {"stride", 'n', 1},
+      {"pad", 'n', 0},
+      {"dilation", 'f', 1},
+      {"groups", 'n', 1},
+      {"bias", 'b', 0},
+      START},
+     add_conv},
+    {"batch_norm", {VALUE(x), {"eps", 'f', 1e-5}, {"momentum", 'f', 0.1}}, add_batch_norm},
+    {"layer_norm", {VALUE(x), {"eps", 'f', 1e-5}}, add_layer_norm},
+    {"relu", {VALUE(x)}, add_relu},
+    {"relu6", {VALUE(x)}, add_relu6},
+    {"gelu", {VALUE(x)}, add_gelu},
+    {"tanh", {VALUE(x)}, add_tanh},
+    {"sigmoid", {VALUE(x)}, add_sigmoid},
+    {"add", {VALUE(x), VALUE(y)}, add_add},
+    {"multiply", {VALUE(x), VALUE(y)}, add_multiply},
+    {"concat", {GIVEN(x, '*')}, add_concat},
+    {"columns", {VALUE(x), COUNT(from), COUNT(columns)}, add_columns},
+    {"stack_rows", {GIVEN(x, '*')}, add_stack_rows},
+    {"interactions", {VALUE(x)}, add_interactions},
+    {"shuffle", {VALUE(x), COUNT(groups)}, add_shuffle},
+    {"dropout", {VALUE(x), GIVEN(p, 'r')}, add_dropout},
+    {"embedding", {VALUE(x), COUNT(rows), COUNT(columns), START}, add_embedding},
+    {"position", {VALUE(x), START}, add_position},
+    {"attention", {VALUE(x), COUNT(heads), {"causal", 'b', 0}, {"lengths", 'o', 0}}, add_attention},
+    {"attention_across", {VALUE(queries), VALUE(memory), COUNT(heads), {"lengths", 'o', 0}}, add_across},
+    {"gru", {VALUE(x), COUNT(units), {"last", 'b', 0}, START}, add_gru},
+    {"lstm", {VALUE(x), COUNT(units), {"last", 'b', 0}, START}, add_lstm},
+    {"max_pool", {VALUE(x), COUNT(kernel), COUNT(stride), {"pad", 'f', 0}, {"ceil", 'f', 0}}, add_max_pool},
+    {"average_pool", {VALUE(x), COUNT(kernel), COUNT(stride), {"pad", 'f', 0}, {"ceil", 'f', 0}}, add_average_pool},
+    {"global_average", {VALUE(x)}, add_global_average}};
+enum { LAYERS = sizeof layers / sizeof *layers };
+
+static const hu_layer *layer_named(const char *name, size_t size) {
+  for (size_t i = 0; i < LAYERS; i++) {
+    if (strlen(layers[i].name) == size && memcmp(layers[i].name, name, size) == 0) return &layers[i];
+  }
+  return NULL;
+}
+
+int hui_is_layer(const char *name, size_t size) { return layer_named(name, size) != NULL; }
+
+void hui_network_unknown(hu_network *network, const char *name, size_t size) {
+  const char *names[LAYERS + 1] = {NULL};
+  char word[64], perhaps[HU_PERHAPS_MAX];
+  for (size_t i = 0; i < LAYERS; i++) names[i] = layers[i].name;
+  snprintf(word, sizeof word, "%.*s", (int)(size < 63 ? size : 63), name);
+  hui_network_wrong(network, HU_E_NAME, "there is no layer, block or function '%s'%s", word,
+                    hui_perhaps(perhaps, word, names));
+}
+
+/* ---- arguments ---- */
+
+/* A list of equal numbers is that number: rectangles and one-sided pads have no operators. */
+static int is_even(const hu_item *item) {
+  for (size_t i = 1; item->kind == HU_ITEM_LIST && i < item->count; i++) {
+    if (item->list[i] != item->list[0]) return 0;
+  }
+  return item->kind != HU_ITEM_LIST || item->count == 2;
+}
+
+/* What is wrong with an argument; NULL: nothing. */
+static const char *wrong_argument(const hu_layer_parameter *parameter, const hu_item *item) {
+  double x = item->number;
+  switch (parameter->type) {
+    case 'v':
+    case '*':
+    case 'o': return item->kind == HU_ITEM_VALUE ? NULL : "not a value of the network";
+    case 's': return item->kind == HU_ITEM_START ? NULL : "not normal, fan_in, fan_out or inverse_root";
+    case 'n':
+      if (item->kind == HU_ITEM_LIST && is_even(item)) return NULL;
+      if (item->kind == HU_ITEM_LIST) return "no layer with two different numbers is computed as yet";
+      return item->kind == HU_ITEM_NUMBER && x >= 0 && x <= 0x1p40 && x == floor(x) ? NULL : "not a whole number";
+    case 'b': return item->kind == HU_ITEM_NUMBER && (x == 0 || x == 1) ? NULL : "neither 0 nor 1";
+    case 'f':
+      return item->kind == HU_ITEM_NUMBER && x == parameter->standard ? NULL : "no other number is computed as yet";
+    default: return item->kind == HU_ITEM_NUMBER ? NULL : "not a number";
+  }
+}
+
+/* Returns the place of an argument among a layer's parameters; -1 after an error. */
+static int place_of(hu_network *network, const hu_layer *layer, const hu_argument *argument, size_t i) {
+  size_t place = 0;
+  if (layer->parameter[0].type == '*') place = HU_LAYER_PARAMETERS;
+  while (place < HU_LAYER_PARAMETERS && layer->parameter[place].name) {
+    const char *name = layer->parameter[place].name;
+    if (argument->name ? strlen(name) == argument->size && memcmp(name, argument->name, argument->size) == 0
+                       : place == i)
+      return (int)place;
+    place++;
+  }
+  if (layer->parameter[0].type == '*' && !argument->name) return 0;
+  if (argument->name) {
+    hui_network_wrong(network, HU_E_NAME, "%s has no '%.*s'", layer->name,
+                      (int)(argument->size < 40 ? argument->size : 40), argument->name);
+  } else {
+    hui_network_wrong(network, HU_E_TEXT, "%s: too many arguments", layer->name);
+  }
+  return -1;
+}
+
+/* Takes the arguments of a call. Returns how many items there are. */
+static size_t take(hu_network *network, const hu_layer *layer, const hu_argument *arguments, size_t count,
+                   hu_item items[HU_NETWORK_ARGUMENTS]) {
+  int all = layer->parameter[0].type == '*';
+  size_t i = 0;
+  memset(items, 0, HU_NETWORK_ARGUMENTS * sizeof *items);
+  for (; i < count && network->status == HU_OK; i++) {
+    int place = place_of(network, layer, &arguments[i], i);
+    if (place < 0) return 0;
+    const hu_layer_parameter *parameter = &layer->parameter[place];
+    hu_item *item = &items[all ? i : (size_t)place];
+    const char *wrong = item->kind ? "given twice" : wrong_argument(parameter, &arguments[i].item);
+    *item = arguments[i].item;
+    if (item->kind == HU_ITEM_LIST && item->count) item->number = item->list[0];
+    if (wrong)
+      hui_network_wrong(network, *wrong == 'n' && parameter->type == 'f' ? HU_E_TRAIN : HU_E_TEXT, "%s: %s: %s",
+                        layer->name, parameter->name, wrong);
+  }
+  if (all) return count;
+  for (i = 0; i < HU_LAYER_PARAMETERS && layer->parameter[i].name; i++) {
+    const hu_layer_parameter *parameter = &layer->parameter[i];
+    if (items[i].kind) continue;
+    if (isnan(parameter->standard))
+      hui_network_wrong(network, HU_E_TEXT, "%s: %s is missing", layer->name, parameter->name);
+    if (parameter->type != 'o' && parameter->type != 's') items[i].kind = HU_ITEM_NUMBER;
+    items[i].number = parameter->standard;
+  }
+  return i;
+}
+
+/* The engine's sentence, with the shapes that the layer was given. */
+static void refused(hu_network *network, const hu_layer *layer, const hu_item *items, size_t count) {
+  const char *said = "";
+  char shapes[HU_NETWORK_WHY_MAX] = "", shape[HU_SHAPE_TEXT_MAX];
+  hu_status status = hu_net_status(network->net, &said);
+  const char *sentence = strstr(said, ": "), *own = sentence ? sentence + 2 : said;
+  size_t n = strlen(layer->name), length = 0;
+  if (strncmp(own, layer->name, n) == 0 && own[n] == ':') own += n + 2;
+  for (size_t i = 0; i < count && length < sizeof shapes - HU_SHAPE_TEXT_MAX - 8; i++) {
+    if (items[i].kind == HU_ITEM_VALUE)
+      length += (size_t)snprintf(shapes + length, sizeof shapes - length, "%s%s", length ? " and " : " of ",
+                                 hui_shape_text(shape, network->net, items[i].value));
+  }
+  hui_network_wrong(network, status, "%s%s: %s", layer->name, shapes, own);
+}
+
+int hui_network_layer(hu_network *network, const char *name, size_t size, const hu_argument *arguments, size_t count,
+                      hu_item *result) {
+  hu_item items[HU_NETWORK_ARGUMENTS];
+  const hu_layer *layer = layer_named(name, size);
+  if (!layer) return 0;
+  size_t taken = take(network, layer, arguments, count, items);
+  if (network->status != HU_OK) return 1;
+  int parameters = hu_net_parameters(network->net), z = layer->add(network, items, taken);
+  if (hu_net_status(network->net, NULL) != HU_OK) refused(network, layer, items, taken);
+  if (network->status != HU_OK) return 1;
+  result->kind = HU_ITEM_VALUE;
+  result->value = z;
+  if (layer->add != add_dropout || items[1].number != 0) hui_show_layer(network, layer, items, taken, z, parameters);
+  return 1;
+}
