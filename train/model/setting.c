@@ -56,7 +56,7 @@ static hu_item read_setting(hu_network *network, const char *text, size_t n, con
   return item;
 }
 
-/* The key of that name in a named model's record. */
+/* Returns the key of that name in a named model's record. */
 static hu_item key_of_record(hu_network *network, const char *name, size_t size, hu_item standard) {
   for (size_t i = 0; i < network->keys->count; i++) {
     const hu_text_key *key = &network->keys->key[i];
