@@ -22,10 +22,18 @@ static size_t widest(const paper_table *table, int columns) {
   return z;
 }
 
-static void print_names(FILE *out, const table_cell *cell) {
+/* Returns the paper's figure where the run is the table's own: not cut, not changed by --set, not on other data. */
+static const char *figure_beside(const budget *work, const budget_run *run) {
+  const budget_row *row = &work->row[run->row];
+  const char *const *pair = work->how->pairs;
+  while (pair && pair[0] && strcmp(pair[0], "run.threads") == 0) pair += 2;
+  int own = !work->how->stand_in && !(pair && pair[0]) && row->part == 1 && row->steps == row->full_steps;
+  return own ? table_cell_figure(&run->cell) : "";
+}
+
+static void print_names(FILE *out, const table_cell *cell, const char *text) {
   char figure[40];
-  const char *text = table_cell_figure(cell);
-  snprintf(figure, sizeof figure, "%s%s", *text ? text : "drawn", *text ? table_unit(cell->row) : "");
+  snprintf(figure, sizeof figure, "%s%s", *text ? text : "-", *text ? table_unit(cell->row) : "");
   fprintf(out, "%-*s  %-*s  %-15s", (int)widest(cell->table, 0), cell->row->name, (int)widest(cell->table, 1),
           cell->column->name, figure);
 }
@@ -33,11 +41,12 @@ static void print_names(FILE *out, const table_cell *cell) {
 static void print_head(FILE *out, const paper_table *table) {
   fprintf(out, "%s, %s: %s\n%s\n", table->paper, table->place, table->title, table->source);
   if (table->chosen) fprintf(out, "%s\n", table->chosen);
-  if (table->other_data) fprintf(out, "OTHER DATA: %s.\n", table->other_data);
+  if (table->differs) fprintf(out, "NOT THE PAPER'S, which therefore has no figures here: %s\n", table->differs);
 }
 
 static void print_chosen(FILE *out, const table_row *row) {
   if (row->chosen) fprintf(out, "%s: %s\n", row->name, row->chosen);
+  if (row->differs) fprintf(out, "%s IS NOT THE PAPER'S: %s\n", row->name, row->differs);
 }
 
 static void print_left_out(FILE *out, const paper_table *table) {
@@ -57,7 +66,7 @@ void budget_print_list(const paper_table *table, const budget_how *how) {
     const table_cell cell = {table, &table->row[k / table->columns], &table->column[k % table->columns]};
     if (!table_has(table, cell.row, k % table->columns) || !is_row(how, cell.row)) continue;
     table_size size = table_full_size(&cell);
-    print_names(stdout, &cell);
+    print_names(stdout, &cell, table_cell_figure(&cell));
     printf("%12.0f  %s\n", size.steps, isfinite(size.seconds) ? table_time(time, size.seconds) : "not measured");
   }
   for (size_t i = 0; i < table->rows; i++) {
@@ -93,9 +102,7 @@ static void print_data(FILE *out, const budget *work) {
     size_t k = 0;
     while (work->row[k].row->data != data) k++;
     if (k < i) continue;
-    fprintf(out,
-            "THE DATA ARE NOT THE PAPER'S: %s. The paper's figures are of %s; ours are not to be compared with them.\n",
-            data->stand_in_is, data->name);
+    fprintf(out, "THE DATA ARE NOT THE PAPER'S: %s in place of %s.\n", data->stand_in_is, data->name);
   }
 }
 
@@ -114,7 +121,7 @@ void budget_print(FILE *out, const budget *work) {
   if (is_cut(work))
     fprintf(out,
             "Cut to %s, in this order: epochs to a tenth, width to a half and a quarter, epochs to one, steps, rows. "
-            "A run that is cut says little about the paper's figure.\n",
+            "A run that is cut has no figure of the paper beside it.\n",
             table_time(time, work->how->seconds));
   fprintf(out, "%-*s  %-*s  %-15s%-22s  %-9s  %s\n", (int)widest(table, 0), "row", (int)widest(table, 1), "column",
           "paper", "ours", "full size", "run");
@@ -122,7 +129,7 @@ void budget_print(FILE *out, const budget *work) {
     const budget_run *run = &work->run[i];
     char ours[64] = "-";
     if (run->done) snprintf(ours, sizeof ours, "%s (%s)", ROUNDED(run->figure, 4), run->measure);
-    print_names(out, &run->cell);
+    print_names(out, &run->cell, figure_beside(work, run));
     fprintf(out, "%-22s", ours);
     print_cut(out, work, run);
     fputc('\n', out);
@@ -137,8 +144,8 @@ void budget_print(FILE *out, const budget *work) {
 static cli_value if_known(int known, double x) { return cli_known(known ? x : (double)NAN); }
 
 static void json_table(FILE *out, const paper_table *table, int stand_in, double seconds, double took) {
-  cli_json(out, "{'paper': ?, 'table': ?, 'source': ?, 'title': ?, 'chosen': ?, 'other_data': ?, ", JSON(table->paper),
-           JSON(table->name), JSON(table->source), JSON(table->title), JSON(table->chosen), JSON(table->other_data));
+  cli_json(out, "{'paper': ?, 'table': ?, 'source': ?, 'title': ?, 'chosen': ?, 'differs': ?, ", JSON(table->paper),
+           JSON(table->name), JSON(table->source), JSON(table->title), JSON(table->chosen), JSON(table->differs));
   cli_json(out, "'stand_in': ?, 'budget': ?, 'took': ?", cli_truth(stand_in), cli_known(seconds), cli_known(took));
 }
 
@@ -151,12 +158,14 @@ static void json_left_out(FILE *out, const paper_table *table) {
   fputs("]}", out);
 }
 
-static void json_cell(FILE *out, const table_cell *cell, int first) {
+static void json_cell(FILE *out, const table_cell *cell, const char *figure, int first) {
   char name[TABLE_NAME_MAX];
-  cli_json(out, "?\n  {'name': ?, 'row': ?, 'column': ?, 'paper_figure': ?, 'paper_measure': ?, 'row_chosen': ?",
+  cli_json(out,
+           "?\n  {'name': ?, 'row': ?, 'column': ?, 'paper_figure': ?, 'paper_measure': ?, 'row_chosen': ?, "
+           "'row_differs': ?",
            cli_plain(first ? "" : ","), JSON(table_cell_name(name, cell)), JSON(cell->row->name),
-           JSON(cell->column->name), JSON(*table_cell_figure(cell) ? table_cell_figure(cell) : NULL),
-           JSON(table_measure(cell->row)), JSON(cell->row->chosen));
+           JSON(cell->column->name), JSON(*figure ? figure : NULL), JSON(table_measure(cell->row)),
+           JSON(cell->row->chosen), JSON(cell->row->differs));
 }
 
 static void json_listed(FILE *out, const paper_table *table, const budget_how *how) {
@@ -167,7 +176,7 @@ static void json_listed(FILE *out, const paper_table *table, const budget_how *h
     const table_cell cell = {table, &table->row[k / table->columns], &table->column[k % table->columns]};
     if (!table_has(table, cell.row, k % table->columns) || !is_row(how, cell.row)) continue;
     table_size size = table_full_size(&cell);
-    json_cell(out, &cell, first);
+    json_cell(out, &cell, table_cell_figure(&cell), first);
     cli_json(out, ", 'full_steps': ?, 'full_seconds': ?}", cli_known(size.steps), cli_known(size.seconds));
     first = 0;
   }
@@ -191,7 +200,7 @@ static void json_run(FILE *out, const budget *work, const budget_run *run, int f
   const budget_row *row = &work->row[run->row];
   int cut = row->steps != 0;
   char digest[24];
-  json_cell(out, &run->cell, first);
+  json_cell(out, &run->cell, figure_beside(work, run), first);
   snprintf(digest, sizeof digest, "%016llx", (unsigned long long)run->digest);
   cli_json(out, ", 'full_steps': ?, 'full_seconds': ?, 'left_out': ?, 'width': ?, 'steps': ?, 'epochs': ?, ",
            if_known(row->full_steps != 0, (double)row->full_steps), cli_known(run->full_seconds),
@@ -224,7 +233,7 @@ static void print_csv(FILE *out, const void *what) {
     fputc(',', out);
     csv_text(out, run->cell.column->name);
     fputc(',', out);
-    csv_text(out, table_cell_figure(&run->cell));
+    csv_text(out, figure_beside(work, run));
     csv_number(out, run->done ? run->figure : (double)NAN);
     fputc(',', out);
     csv_text(out, run->measure);

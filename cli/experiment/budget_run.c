@@ -24,9 +24,8 @@ static char *result_path(const budget *work, const budget_run *run) {
 static void print_result(FILE *out, const void *what) {
   const budget_run *run = what;
   char name[TABLE_NAME_MAX];
-  cli_json(out, "{\n  'name': ?,\n  'row': ?,\n  'column': ?,\n  'paper_figure': ?,\n",
-           JSON(table_cell_name(name, &run->cell)), JSON(run->cell.row->name), JSON(run->cell.column->name),
-           JSON(table_cell_figure(&run->cell)));
+  cli_json(out, "{\n  'name': ?,\n  'row': ?,\n  'column': ?,\n", JSON(table_cell_name(name, &run->cell)),
+           JSON(run->cell.row->name), JSON(run->cell.column->name));
   cli_json(out, "  'figure': ?,\n  'measure': ?,\n  'test_loss': ?,\n  'seconds': ?,\n", cli_known(run->figure),
            JSON(run->measure), cli_known(run->test_loss), cli_known(run->seconds));
   cli_json(out, "  'steps': ?,\n  'skipped': ?,\n", JSON(run->steps), JSON(run->skipped));

@@ -47,9 +47,10 @@ typedef struct table_row {
   const table_data *data;
   const char *const *pairs;
   const char *folder; /* of its configurations; NULL: the paper's id */
-  /* What the paper prints, as text; "": it draws the cell and prints no figure; NULL: there is no such cell. */
+  /* What the paper prints, as text; "": no figure, since the paper draws the cell, or since the row is not the
+   * paper's; NULL: there is no such cell. */
   const char *figure[TABLE_COLUMNS];
-  const char *chosen; /* as a table's, of this row alone */
+  const char *chosen, *differs; /* as a table's, of this row alone */
 } table_row;
 
 /* What a paper has and this is not, and why. */
@@ -62,7 +63,9 @@ typedef struct paper_table {
   const char *source, *place; /* the paper; "table 1" */
   const char *title;          /* what it compares */
   const char *chosen;         /* what the paper does not say and is chosen here, as sentences; NULL: nothing */
-  const char *other_data;     /* the paper's data are others, in words; NULL: they are the paper's */
+  /* What of the paper's networks, recipes or data is another one here, as sentences; NULL: nothing that is known. Rows
+   * of which something differs, by the table or by the row, have no figures. */
+  const char *differs;
   const char *const *pairs;
   const table_column *column;
   size_t columns;
@@ -98,7 +101,7 @@ const char *table_net(char text[TABLE_NET_MAX], const table_row *row, double par
 int table_has_width(const table_row *row);
 /* Returns the seconds of a step at the paper's size with one thread, as measured (tables_steps.c); NaN: it was not. */
 double table_step_seconds(const table_cell *cell);
-/* Returns 1 if that was not measured, but follows from the numbers of multiplications and of weights. */
+/* Returns 1 if that was not measured, but follows from numbers of multiplications and of weights, or from a network. */
 int table_step_is_counted(const table_cell *cell);
 
 /* Returns what an evaluation of a batch costs, in steps of training: a pass, and of translations about as many passes

@@ -31,7 +31,7 @@ static void say_figure(char *text, size_t size, const table_cell *cell) {
     snprintf(text, size, "Row %s, column %s: the paper has %s%s (%s).", cell->row->name, cell->column->name, figure,
              table_unit(cell->row), table_measure(cell->row));
   } else {
-    snprintf(text, size, "%s, %s: the paper prints no figure (%s).", cell->row->name, cell->column->name,
+    snprintf(text, size, "%s, %s: no figure of the paper (%s).", cell->row->name, cell->column->name,
              table_measure(cell->row));
   }
 }
@@ -62,10 +62,9 @@ static void head(FILE *out, const table_cell *cell) {
   comment(out, text);
   say_figure(text, sizeof text, cell);
   comment(out, text);
-  if (table->other_data) {
-    snprintf(text, sizeof text, "Other data: %s.", table->other_data);
-    comment(out, text);
-  }
+  if (table->differs || cell->row->differs) comment(out, "Not the paper's run:");
+  if (table->differs) comment(out, table->differs);
+  if (cell->row->differs) comment(out, cell->row->differs);
   say_data(text, sizeof text, cell);
   comment(out, text);
   say_time(text, sizeof text, cell);

@@ -21,7 +21,7 @@ PAPERS = pathlib.Path(os.environ["HALFULP_EXAMPLES"]) / "papers"
 WRITTEN = {
     "fp16": (2, "7161fbd121b0244fd68a586763ffc5095dc561a1e2aa25eb41e3243bd9470d87"),
     "openseq2seq": (8, "b613228ddf28944460b67949fed9b8c1afa83ed349e84a415e9aeda8d2cdbfa4"),
-    "s2fp8": (23, "4330643faa1a972c943fd790ac5c3960432c7bd6e758988b831a1b8e722a7399"),
+    "s2fp8": (23, "7d3826afb8acc976cf021c2136c94a0b254feafefa7c197e3aea8e32ca7bc185"),
     "bfloat16": (22, "2343488e8063dc5f10802fc17a7fda943318cda3943cb024184a2a5c65a091fd"),
     "assignments": (120, "38787f7fa4cde473afd869ea7a99c753058a66da81883f87759ecf29572c45cf"),
 }
@@ -87,14 +87,20 @@ class Papers(support.Case):
             self.assertEqual(found, (count, digest), "%s: the keys are others; if that is meant, write it into WRITTEN" % paper)
             self.assertEqual(len([name for name in made if made[name] == examples.get(name)]), 1,
                              "the example of %s; `halfulp experiment --paper %s --configs FOLDER` writes it" % (paper, paper))
-            cells = {run["name"]: run for table in json.loads(self.ok("experiment", "--paper", paper, "--json")) for run in table["runs"]}
+            cells = {run["name"]: {**run, "table_differs": table["differs"]}
+                     for table in json.loads(self.ok("experiment", "--paper", paper, "--json")) for run in table["runs"]}
             self.assertEqual(sorted(made), sorted(cells))
             for name, text in made.items():
                 self.assertEqual(self.keys(text)["run", "name"], name)
                 head = " ".join(line[2:] for line in text.split("\n") if line.startswith("; "))
                 self.assertIn("Full size: %d steps of %s samples. " % (cells[name]["full_steps"], self.keys(text)["run", "batch"]), head)
                 self.assertIn("column %s: the paper has %s" % (cells[name]["column"], cells[name]["paper_figure"])
-                              if cells[name]["paper_figure"] else ": the paper prints no figure", head)
+                              if cells[name]["paper_figure"] else ": no figure of the paper", head)
+                for differs in (cells[name]["row_differs"], cells[name]["table_differs"]):
+                    if differs:
+                        self.assertNotIn("the paper has", head)
+                        self.assertIn(differs, head)
+                        self.assertIn("Not the paper's run: ", head)
                 self.assertRegex(head, "estimated from a (measured|counted, not measured,) step")
                 self.assertLessEqual(max(map(len, text.split("\n"))), 120, name)
 
@@ -157,12 +163,39 @@ class Papers(support.Case):
                 for out in table["left_out"]:
                     self.assertIn(out["why"], text)
                 for run in table["runs"]:
-                    self.assertIn(run["paper_figure"] or "drawn", text)
+                    if table["differs"] or run["row_differs"]:
+                        self.assertIsNone(run["paper_figure"], run["name"])
+                    for words in (run["paper_figure"], table["differs"], run["row_differs"]):
+                        self.assertIn(words or "", text)
                     self.assertGreater(run["full_seconds"], 0, run["name"])
                     cells += 1
         self.assertEqual(cells, sum(count for count, _ in WRITTEN.values()))
         one = json.loads(self.ok("experiment", "--paper", "s2fp8", "--table", "1", "--row", "resnet34", "--json"))
-        self.assertEqual([r["paper_figure"] for r in one[0]["runs"]], ["92.5", "92.0", "13.5", "92.0"])
+        self.assertEqual([r["paper_figure"] for r in one[0]["runs"]], [None] * 4)
+        one = json.loads(self.ok("experiment", "--paper", "bfloat16", "--table", "1", "--row", "resnet18", "--json"))
+        self.assertEqual([r["paper_figure"] for r in one[0]["runs"]], ["95.45 +- 0.07", "94.23 +- 0.12", "95.40 +- 0.05"])
+
+    def test_changed_runs(self):
+        """A run with other keys has no figure of the paper beside it, though its row has."""
+        self.cifar()
+        args = ["--row", "resnet18", "--budget", "5m", "--data", self.folder.name, "--set", "model.net=linear", "--set", "run.batch=4",
+                "--set", "run.epochs=1"]
+        made = json.loads(self.table(*args, "--json", paper="bfloat16"))
+        self.assertEqual([(run["paper_figure"], run["row_differs"]) for run in made["runs"]], [(None, None)] * 3)
+        self.assertNotIn("95.4", self.table(*args, paper="bfloat16") + self.read("t/table.csv").decode())
+
+    def test_parameters(self):
+        """Of the rows that bear a figure: the number that public code of the same network has."""
+        self.configs("bfloat16")
+        self.cifar()
+        for table in json.loads(self.ok("experiment", "--paper", "bfloat16", "--json")):
+            for run in table["runs"]:
+                if run["paper_figure"]:
+                    self.assertEqual(run["row"], "ResNet-18")
+                    path = self.path("made/bfloat16/%s.ini" % run["name"])
+                    rows = list(csv.DictReader(self.ok("train", path, "--tensors", "--data", self.folder.name, "--set",
+                                                       "run.batch=2").splitlines()))
+                    self.assertEqual(sum(int(r["rows"]) * int(r["cols"]) for r in rows if r["kind"] == "parameter"), 11173962)
 
     def test_refused(self):
         self.bad("experiment", "--paper", "s2fp", says="papers are fp16, openseq2seq, s2fp8, bfloat16, assignments")
@@ -201,7 +234,7 @@ class Papers(support.Case):
         args = ["--row", "resnet20", "--budget", "5m", "--stand-in", *SMALL, "--set", "run.epochs=3"]
         made = json.loads(self.table(*args, "--json"))
         self.assertIsNone(test_json.wrong(made, test_json.SCHEMA["experiment --budget"]))
-        self.assertEqual([r["paper_figure"] for r in made["runs"]], ["91.5", "91.1", "17.9", "91.1"])
+        self.assertEqual([r["paper_figure"] for r in made["runs"]], [None] * 4)
         self.assertTrue(made["stand_in"])
         for run in made["runs"]:
             self.assertEqual((run["steps"], run["full_steps"], run["width"], run["measure"]), (12, 12, 1, "accuracy, %"))
@@ -272,11 +305,11 @@ class Papers(support.Case):
         self.cifar()
         text = self.table("--row", "resnet20", "--budget", "5m", "--data", self.folder.name, "--set", "model.net=linear", "--set",
                           "run.batch=4", "--set", "run.epochs=2")
-        self.assertNotIn("NOT THE PAPER'S", text)
+        self.assertNotIn("THE DATA ARE", text)
         self.assertEqual(text.count("all steps"), 4)
         text = self.ok("experiment", "--paper", "fp16", "--table", "1", "--budget", "5m", "--data", self.folder.name, "--set",
                        "model.net=linear", "--set", "run.batch=4", "--set", "run.epochs=1", "-o", self.path("u"))
-        self.assertIn("OTHER DATA: CIFAR-10 stands for ILSVRC12", text)
+        self.assertIn("NOT THE PAPER'S, which therefore has no figures here: CIFAR-10 stands for ILSVRC12", text)
 
     def test_hit_rate(self):
         self.movielens()
@@ -316,8 +349,9 @@ class Papers(support.Case):
                           "perplexity": seen.get("perplexity")}[measure]
                 self.assertEqual(figure, run["figure"])
         text = self.ok("experiment", "--paper", "bfloat16", "--table", "2")
-        for words in ("DLRM on Terabyte", "80.32 +- 0.00 %", "5.50 +- 0.50 ", "The loader holds all lines in memory"):
+        for words in ("DLRM on Terabyte", "95.36 +- 0.07 %", "DLRM on Kaggle IS NOT THE PAPER'S: ", "The loader holds all lines in memory"):
             self.assertIn(words, text)
+        self.assertNotIn("80.32", text)
 
     # ---- going on ----
 
