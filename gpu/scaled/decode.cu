@@ -19,8 +19,8 @@ typedef struct hu_undo_tables {
   uint32_t back[HU_THREADS];  /* of scale codes; HU_NO_BACK: the core decodes */
 } hu_undo_tables;
 
-/* Returns what a number is multiplied by under a scale. FORMULAS is 0 where the format has none, so that their evaluation,
- * which takes a third of the registers, is left out. */
+/* Returns what a number is multiplied by under a scale. FORMULAS is 0 where the format has none, so that their
+ * evaluation, which takes a third of the registers, is left out. */
 template <int FORMULAS>
 HU_DEVICE hu_num hui_undo_back(const hu_scaler *scaler, hu_shared *shared) {
   if (FORMULAS) {
