@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* emu/format/check.h - what the fields of a descriptor must be, each alone and beside the others; what is left is asked
- * about the format unfolded (unfold.h). hu_format_check (format.c) and unfold.c include it. */
+/* emu/format/check.h - what the fields of a descriptor must be, each alone and beside the others, and its range, which
+ * is asked about the format unfolded. hu_format_check (format.c) and unfold.c include it. */
 #ifndef HALFULP_EMU_FORMAT_CHECK_H
 #define HALFULP_EMU_FORMAT_CHECK_H
 
@@ -49,6 +49,23 @@ static const char *check_specials(hu_format format) {
   if (format.overflow == HU_OVERFLOW_INF && format.inf == HU_INF_NONE) return "overflow: inf needs infinities";
   if (format.overflow == HU_OVERFLOW_NAN && format.nan == HU_NAN_NONE) return "overflow: nan needs NaN codes";
   if (format.sign && format.negative != HU_NEGATIVE_NAN) return "negative: a signed format needs 0";
+  return NULL;
+}
+
+/* Returns the smallest positive magnitude code with a value of its own. */
+static inline uint32_t hui_smallest_code(hu_format format) {
+  if (format.zero == HU_ZERO_NONE) return 0;
+  if (format.zero == HU_ZERO_CODE || format.subnormal == HU_SUBNORMAL_GRADUAL) return 1;
+  return (uint32_t)1 << format.m;
+}
+
+/* Returns what is wrong with the range of a format unfolded, whose smallest such code is min; NULL: nothing. */
+static inline const char *hui_range_wrong(const hu_spec *spec, uint32_t min) {
+  uint64_t finite = spec->has_inf ? spec->inf_code : spec->nan_from; /* magnitude codes below are finite */
+  if (finite <= min) return "e: no positive finite value is left";
+  hu_num high = hui_unpack(spec, spec->max_code);
+  if (spec->emin - spec->m < -1074) return "b: the smallest values are below binary64's";
+  if (high.exp + 63 - hui_clz64(high.sig) > 1023) return "b: the largest values are beyond binary64's";
   return NULL;
 }
 

@@ -46,7 +46,7 @@ hu_limits hu_limits_of(hu_format format) {
   memset(&limits, 0, sizeof limits);
   hu_mode rne = {0};
   hu_spec spec;
-  if (hui_format_unfold(&spec, format, rne) != HU_OK) return limits;
+  if (hui_format_unfold(&spec, &format, rne) != HU_OK) return limits;
   limits.width = (uint32_t)format.sign + format.e + format.m;
   limits.storage = 8u * spec.code_bytes;
   limits.sign_mask = spec.sign_mask;
@@ -76,5 +76,5 @@ hu_limits hu_limits_of(hu_format format) {
 int hu_format_fits_binary32(hu_format format) {
   const hu_mode rne = {0};
   hu_spec spec;
-  return hui_format_unfold(&spec, format, rne) == HU_OK && spec.fits_binary32;
+  return hui_format_unfold(&spec, &format, rne) == HU_OK && spec.fits_binary32;
 }

@@ -43,7 +43,7 @@ static inline void hui_view_values(hu_array_view *view, int kind, const void *da
 
 /* HU_OK or HU_E_FORMAT. mode: of a result; of what is read, {0}. */
 static inline hu_status hui_view_unfold(hu_array_view *view, hu_mode mode) {
-  return hui_format_unfold(&view->spec, view->format, mode);
+  return hui_format_unfold(&view->spec, &view->format, mode);
 }
 static inline hu_status hui_view_unfold_source(hu_array_view *view) {
   hu_mode rne = {0};

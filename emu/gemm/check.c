@@ -39,7 +39,8 @@ int hui_gemm_is_fp32(const hu_accum *accum, int fit) {
 /* ---- arguments ---- */
 
 static hu_status check_type(hu_spec *spec, hu_type *type, hu_mode mode, int fp32) {
-  if (hui_matrix_settle_type(type) != HU_OK || hui_format_unfold(spec, type->format, mode) != HU_OK) return HU_E_FORMAT;
+  if (hui_matrix_settle_type(type) != HU_OK || hui_format_unfold(spec, &type->format, mode) != HU_OK)
+    return HU_E_FORMAT;
   return (type->kind == HU_TYPE_VALUES32 || fp32) && !spec->fits_binary32 ? HU_E_CARRIER : HU_OK;
 }
 

@@ -2,9 +2,11 @@
 /* hu_format_check: each of its sentences once, named after the axis that is wrong. hu_limits_of: against an
  * enumeration of all codes by hu_decode64. The constructors of halfulp/format.h. */
 #include <math.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <string.h>
 
+#include "emu/format/unfold.h"
 #include "halfulp/halfulp.h"
 #include "tests/support/cmocka.h"
 #include "tests/support/support.h"
@@ -57,11 +59,27 @@ static const wrong wrongs[] = {
 };
 #define WRONGS (sizeof wrongs / sizeof wrongs[0])
 
+/* The spec of most formats is made with constants in place of their axes (emu/format/unfold.c): it is the core's. */
+static void unfolds_as_the_core(hu_format format) {
+  static const int16_t biases[] = {0, 1, -1, 100, -100, 800, -800, 1000, -1000, INT16_MAX, INT16_MIN};
+  hu_mode mode = {HU_SRB, HU_SAT_DEFAULT, HU_TINY_BEFORE, HU_NAN_TO_ZERO, 7, HU_NAN_FMA_INVALID, {0, 0}};
+  for (size_t i = 0; i < sizeof biases / sizeof biases[0]; i++) {
+    hu_spec spec, core;
+    format.b = biases[i];
+    mode.saturate = (uint8_t)(i & 3);
+    hu_status status = hui_format_unfold(&spec, &format, mode);
+    assert_int_equal(status, hu_format_check(format, NULL));
+    core = hui_spec_of(format, mode);
+    if (status == HU_OK) assert_memory_equal(&spec, &core, offsetof(hu_spec, nan_fma) + 1); /* padding only behind */
+  }
+}
+
 /* Calls of one value ask whether a descriptor is one before they do anything else. */
 static void calls_agree(const hu_format *format) {
   uint32_t events;
   (void)hu_encode(*format, t_mode(HU_RNE), 0.0f, 0, &events);
   int refused = hu_format_check(*format, NULL) != HU_OK;
+  if (!refused) unfolds_as_the_core(*format);
   if ((events == HU_EVENT_INVALID) == refused) return;
   fail_msg("{%d, %d, %d, %d, %d, %d, %d, %d, %d, %d}: hu_format_check and hu_encode differ", format->sign, format->e,
            format->m, format->zero, format->subnormal, format->inf, format->nan, format->negzero, format->overflow,
