@@ -36,7 +36,10 @@ static hu_status decode(size_t n, hu_array_view *z, hu_array_view *x, const hu_e
 static void describe(hu_array_view *view, const void *data, ptrdiff_t stride, const hu_type *type) {
   size_t bytes = hui_carrier_bytes(type);
   int kind = bytes == 8 ? HU_VIEW_BINARY64 : bytes ? HU_VIEW_BINARY32 : HU_VIEW_CODES;
-  hui_view_grid(view, kind, data, stride, &type->format);
+  if (hui_is_plain(type))
+    hui_view_values(view, kind, data, stride);
+  else
+    hui_view_grid(view, kind, data, stride, &type->format);
 }
 
 hu_status hui_array_convert(size_t n, const hu_output *z, const hu_view *x, const hu_how *how) {

@@ -7,7 +7,7 @@
 #include "emu/core/lane_constants.h"
 #include "emu/format/value32.h"
 
-enum { OTHERS = 8 }; /* so many elements through the core take as long as the kernels' preparation */
+enum { MOST_LEFT = 8 }; /* so many elements through the core take as long as the kernels' preparation */
 
 /* For |x| from 2^emin to the largest number, the low `digits` digits of x's pattern are the fraction, and what the mode
  * adds to it carries into the digits kept. The result is no larger than the largest number, which lies on the grid. */
@@ -36,8 +36,11 @@ static int can(rounding *few, const hu_array_view *z) {
   return 1;
 }
 
-static inline uint32_t takes(const rounding *few, uint32_t x) {
-  return ((x & 0x7FFFFFFF) - few->lowest <= few->span) | ((x & few->zeros) == 0);
+/* Is x left to the core? As signed numbers, which vectors of the baseline compare: 2^31 is subtracted on both sides. */
+static inline uint32_t leaves(const rounding *few, uint32_t x) {
+  const uint32_t top = 0x80000000;
+  int32_t above = (int32_t)((x & 0x7FFFFFFF) - (few->lowest + top)), span = (int32_t)(few->span - top);
+  return (above > span) & ((x & few->zeros) != 0);
 }
 
 static inline uint32_t pattern_at(const uint8_t *x, size_t i) {
@@ -46,21 +49,24 @@ static inline uint32_t pattern_at(const uint8_t *x, size_t i) {
   return pattern;
 }
 
-/* Rounds operands to z, patterns, for all that takes() accepts. Returns how many it does not; *inexact: how many of the
- * others changed. n: a multiple of 4. */
-static uint32_t round_patterns(const rounding *few, size_t n, uint32_t *z, const uint8_t *operands, uint32_t *inexact) {
+/* Rounds operands to z, patterns. Returns how many are left to the core; *inexact: how many of the others changed.
+ * n: a multiple of 4. */
+static inline uint32_t round_patterns(const rounding *few, size_t n, uint8_t *restrict z,
+                                      const uint8_t *restrict operands, uint32_t *inexact) {
   const rounding constants = *few;
-  uint32_t others = 0, changed = 0, differs = constants.addend.base[0] ^ constants.addend.base[1],
+  uint32_t left = 0, same = 0, differs = constants.addend.base[0] ^ constants.addend.base[1],
            keep = ~(((uint32_t)1 << constants.digits) - 1);
   for (size_t i = 0; i < n; i++) {
-    uint32_t x = pattern_at(operands, i), ok = takes(&constants, x), last = (x >> constants.digits) & 1;
+    uint32_t x = pattern_at(operands, i), odd = 0 - (x << (31 - constants.digits) >> 31);
     uint32_t add = constants.addend.base[0] ^ (differs & (0 - (x >> 31)));
-    z[i] = (x + add + (constants.addend.step & (0 - last))) & keep;
-    others += ok ^ 1;
-    changed += ok & (z[i] != x);
+    uint32_t rounded = (x + add + (constants.addend.step & odd)) & keep;
+    memcpy(z + 4 * i, &rounded, sizeof rounded);
+    uint32_t leave = leaves(&constants, x);
+    left += leave;
+    same += leave | (rounded == x);
   }
-  *inexact = changed;
-  return others;
+  *inexact = (uint32_t)n - same;
+  return left;
 }
 
 /* Turns the patterns of results into codes. */
@@ -72,18 +78,18 @@ static void to_codes(const rounding *few, size_t n, uint32_t *z) {
   }
 }
 
-/* Rounds the elements that takes() refuses. */
-static void round_others(const rounding *few, const hu_array_view *view, size_t n, uint32_t *z, const uint8_t *operands,
-                         hu_events *events) {
+/* Rounds the elements that leaves() names: codes, or patterns. */
+static HU_NOINLINE void round_left(const rounding *few, const hu_array_view *view, size_t n, uint8_t *z,
+                                   const uint8_t *operands, hu_events *events) {
   for (size_t i = 0; i < n; i++) {
     uint32_t x = pattern_at(operands, i), set;
-    if (takes(few, x)) continue;
-    z[i] = hui_round(&view->spec, hui_unpack32(x), 0, &set);
-    if (view->kind != HU_VIEW_CODES) z[i] = hui_value32(&view->spec, z[i]);
+    if (!leaves(few, x)) continue;
+    uint32_t result = hui_round(&view->spec, hui_unpack32(x), 0, &set);
+    if (view->kind != HU_VIEW_CODES) result = hui_value32(&view->spec, result);
+    memcpy(z + 4 * i, &result, sizeof result);
     if (events) hu_events_count(events, set);
   }
 }
-
 /* Returns the operands one after another, in place or in buffer, with zeros behind them up to a multiple of 4. */
 static const uint8_t *load(size_t n, uint8_t *buffer, const hu_array_view *x) {
   const uint8_t *data = x->data;
@@ -97,8 +103,6 @@ static void store(size_t n, const hu_array_view *z, const uint32_t *out) {
   uint8_t *data = (uint8_t *)(uintptr_t)z->data;
   if (z->size == 1 && z->stride == 1) {
     for (size_t i = 0; i < n; i++) data[i] = (uint8_t)out[i];
-  } else if (z->size == 4 && z->stride == 1) {
-    memcpy(data, out, n * sizeof *out);
   } else {
     for (size_t i = 0; i < n; i++)
       hui_store_code(data + (ptrdiff_t)i * z->stride * (ptrdiff_t)z->size, z->size, out[i]);
@@ -108,15 +112,18 @@ static void store(size_t n, const hu_array_view *z, const uint32_t *out) {
 int hui_few_run(size_t n, const hu_array_view *z, const hu_array_view *x, hu_events *events) {
   rounding few;
   uint32_t out[HU_FEW], inexact;
-  uint8_t buffer[4 * HU_FEW];
+  uint8_t buffer[4 * HU_FEW], *data = (uint8_t *)(uintptr_t)z->data;
   size_t fours = (n + 3) & ~(size_t)3;
   if (x->kind != HU_VIEW_BINARY32 || z->kind == HU_VIEW_BINARY64 || !can(&few, z)) return 0;
   const uint8_t *in = load(n, buffer, x);
-  uint32_t others = round_patterns(&few, fours, out, in, &inexact);
-  if (others > OTHERS) return 0;
+  /* Straight into z, where that is no copy of what is read, and the kernels may have to read it. */
+  int straight = z->kind == HU_VIEW_BINARY32 && z->stride == 1 && n == fours && data != x->data;
+  uint8_t *to = straight ? data : (uint8_t *)out;
+  uint32_t left = round_patterns(&few, fours, to, in, &inexact);
+  if (left > MOST_LEFT) return 0;
   if (z->kind == HU_VIEW_CODES) to_codes(&few, fours, out);
-  if (others) round_others(&few, z, n, out, in, events);
+  if (left) round_left(&few, z, n, to, in, events);
   if (events) events->inexact += inexact;
-  store(n, z, out);
+  if (!straight) store(n, z, out);
   return 1;
 }

@@ -11,7 +11,7 @@
 
 typedef struct hu_strided {
   const void *data;
-  size_t size; /* bytes of an element */
+  size_t size; /* bytes of an element, a power of two */
   ptrdiff_t stride;
 } hu_strided;
 
@@ -28,7 +28,7 @@ static inline size_t hui_strided_step(const hu_strided *x) {
 static inline hu_status hui_cover(hu_covered *covered, size_t n, const hu_strided *x) {
   size_t bytes;
   if (!x->data) return HU_E_NULL;
-  if ((uintptr_t)x->data % x->size) return HU_E_ALIGN;
+  if ((uintptr_t)x->data & (x->size - 1)) return HU_E_ALIGN;
   if (__builtin_mul_overflow(n - 1, hui_strided_step(x), &bytes) || __builtin_mul_overflow(bytes, x->size, &bytes)) {
     return HU_E_SHAPE;
   }
