@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "halfulp/arith.h"
+#include "halfulp/array.h"
 #include "halfulp/formats/ieee.h"
 #include "halfulp/scalar.h"
 
@@ -94,14 +95,16 @@ static hui_factor of_range(const hui_group *group) {
 
 /* ---- a block ---- */
 
+/* Returns a word that is in the order of the numbers. */
+static uint32_t order_of(uint32_t x) { return x >> 31 ? ~x : x | 0x80000000; }
+
 static hui_group look_at(hu_format type, size_t n, const uint32_t *x) {
   hui_group group = {type, 0, x[0], x[0]};
   for (size_t k = 0; k < n; k++) {
     uint32_t size = x[k] & 0x7FFFFFFF;
-    double value = value_of(x[k]);
     if (size > group.amax) group.amax = size;
-    if (value < value_of(group.least)) group.least = x[k];
-    if (value > value_of(group.greatest)) group.greatest = x[k];
+    if (order_of(x[k]) < order_of(group.least)) group.least = x[k];
+    if (order_of(x[k]) > order_of(group.greatest)) group.greatest = x[k];
   }
   return group;
 }
@@ -117,13 +120,31 @@ static int nearest_integer(double x, int least, int most) {
   return z;
 }
 
+/* Gives (x - b) / s, each step rounded into binary32, and the quotient then into the type. */
+static hu_status quotients(float *z, const hui_group *group, hui_factor factor, size_t n, const uint32_t *x,
+                           int biases) {
+  int ieee = hui_is_ieee();
+  float bias = number(factor.bias), scale = number(factor.stored);
+  for (size_t k = 0; k < n; k++) {
+    if (ieee)
+      z[k] = (biases ? number(x[k]) - bias : number(x[k])) / scale;
+    else
+      z[k] = number(hui_quotient(hu_binary32(), biases ? difference(x[k], factor.bias) : x[k], factor.stored));
+  }
+  if (hu_format_equal(group->type, hu_binary32())) return HU_OK;
+  return hu_quantize_n(n, z, 1, z, 1, group->type, nearest, NULL, NULL);
+}
+
 hui_factor hui_integers_round(int biases, hu_format type, size_t n, const uint32_t *x, uint8_t *codes) {
+  enum { SOME = 128 };
   hui_group group = look_at(type, n, x);
   hui_factor factor = biases ? of_range(&group) : of_magnitude(&group);
-  for (size_t k = 0; k < n; k++) {
-    uint32_t y = biases ? difference(x[k], factor.bias) : x[k];
-    double value = value_of(hui_quotient(type, y, factor.stored));
-    codes[k] = (uint8_t)(biases ? nearest_integer(value, 0, 15) : nearest_integer(value, -8, 7) + 8);
+  float z[SOME];
+  for (size_t first = 0; first < n; first += SOME) {
+    size_t some = n - first < SOME ? n - first : SOME;
+    if (quotients(z, &group, factor, some, x + first, biases) != HU_OK) break; /* its operands are always right */
+    for (size_t k = 0; k < some; k++)
+      codes[first + k] = (uint8_t)(biases ? nearest_integer(z[k], 0, 15) : nearest_integer(z[k], -8, 7) + 8);
   }
   return factor;
 }

@@ -39,7 +39,7 @@ static double of_bits(const hui_work *work, uint32_t bits) {
 void hui_work_let_go(const hui_work *work, size_t first, size_t n) {
   const hui_raw *raw = work->source->raw;
   const hui_bytes *file = &raw->shard->bytes;
-  uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE), around = 32 * page, begin = (uintptr_t)file->data;
+  uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE), around = 1024 * page, begin = (uintptr_t)file->data;
   uintptr_t at = (uintptr_t)raw->bytes, size = raw->tensor->size, count = work->source->count;
   if (!file->mapped || !count || at < begin || at + size > begin + file->size) return;
   uintptr_t from = at + (uintptr_t)((double)first / (double)count * (double)size);
@@ -197,7 +197,8 @@ static void take_second(hui_work *work, float t) {
 static hu_status round_by_scaling(hui_work *work, const hui_piece *piece) {
   hu_scaling scaling = work->scaling;
   uint8_t *narrow = (uint8_t *)work->by;
-  int own = !work->all->order->rule, minus = scaling.minus, one_row = scaling.rows == 1 && !scaling.cols;
+  int own = !work->all->order->rule, minus = scaling.minus;
+  int one_row = scaling.rows == 1 && !scaling.cols && piece->cols < work->cols;
   int fast = own && (minus == HU_MINUS_ZERO_OWN || minus == HU_MINUS_ZERO_NONE);
   unsigned bytes = hu_limits_of(scaling.scale).storage / 8;
   float t = 1, amax = (float)of_bits(work, work->calc.top);

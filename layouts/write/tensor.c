@@ -162,7 +162,7 @@ static hu_status encode_piece(hui_work *work, hui_piece *piece) {
   return status == HU_OK ? write_piece(work, piece) : status;
 }
 
-/* Rows that have a scale each: the largest magnitude of a row before its pieces. */
+/* Rows that have a scale each and are longer than a piece: the largest magnitude of a row before its pieces. */
 static hu_status encode_rows(hui_work *work) {
   const hui_tensor *source = work->source;
   size_t rows = work->cols ? source->count / work->cols : 0;
@@ -293,7 +293,7 @@ static hu_status run(hui_work *work) {
   } else {
     status = take_rule(work);
     if (status == HU_OK && top) status = all_pieces(work, find_top, 0);
-    int rows = work->target->block[0] == 1 && !work->target->block[1];
+    int rows = work->target->block[0] == 1 && !work->target->block[1] && work->cols > HUI_PIECE;
     if (status == HU_OK) status = rows ? encode_rows(work) : all_pieces(work, encode_piece, 1);
   }
   return status == HU_OK ? write_once(work) : status;
