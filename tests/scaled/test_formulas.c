@@ -353,11 +353,64 @@ static void exponents(void **state) {
   }
 }
 
+/* Operations on numbers beside their thresholds, worked by hand: by lanes and by the core. */
+static void operations(void **state) {
+  (void)state;
+  static const struct {
+    const char *formula;
+    uint32_t amax, answer;
+  } rows[] = {
+      {"bf(A)", 0x3F808000, 0x3F800000},
+      {"bf(A)", 0x3F818000, 0x3F820000},
+      {"bf(A)", 0x7F7FFFFF, 0x7F7F0000},
+      {"h(A)", 0x3F801000, 0x3F800000},
+      {"h(A)", 0x3F803000, 0x3F804000},
+      {"h(A)", 0x33000000, 0},
+      {"h(A)", 0x33000001, 0x33800000},
+      {"h(A)", 0x4F000000, 0x477FE000},
+      {"hz(A)", 0x3F803FFF, 0x3F802000},
+      {"near(A)", 0x3FB504F3, 0x3F800000},
+      {"near(A)", 0x3FB504F4, 0x40000000},
+      {"near(A)", 0x00000003, 0x00000004},
+      {"up(A)", 0x3F800001, 0x40000000},
+      {"up(A)", 0x00000003, 0x00000004},
+      {"up(A)", 0x7F7FFFFF, 0x7F000000},
+      {"down(A)", 0x3FFFFFFF, 0x3F800000},
+      {"even1(A)", 0x3FDFFFFF, 0x3F800000},
+      {"even1(A)", 0x3FE00000, 0x40000000},
+      {"A/(A*0x00000001)", 0x3E000000, 0x7F7FFFFF},
+      {"A*A", 0x7F000000, 0x7F7FFFFF},
+      {"A*A", 0x00800000, 0},
+      {"or(A*A,3)", 0x00800000, 0x40400000},
+      {"and(A*A,3)", 0x00800000, 0},
+      {"and(A,3)", 0x00800000, 0x40400000},
+      {"max(A,3)", 0x3F800000, 0x40400000},
+      {"min(A,3)", 0x3F800000, 0x3F800000},
+      {"1/(A+2)", 0x3F800000, 0x3EAAAAAB},
+  };
+  const hu_exec core = {.levels_off = ~0u};
+  for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+    static made z;
+    char text[160];
+    float x[2];
+    memcpy(&x[0], &rows[i].amax, sizeof x[0]);
+    x[1] = x[0]; /* two blocks, since one alone is the core's */
+    snprintf(text, sizeof text, "scaled(float8_e4m3fn;scale=binary32;block=1x1;s=%s;x=x/s)", rows[i].formula);
+    hu_scaling scaling = parsed(text);
+    for (int way = 0; way < 2; way++) {
+      make(&z, 1, 2, x, &scaling, way ? &core : NULL);
+      if (scale_at(&z, &scaling, 0) != rows[i].answer)
+        fail_msg("%s of %08x: %08x", rows[i].formula, (unsigned)rows[i].amax, (unsigned)scale_at(&z, &scaling, 0));
+    }
+  }
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(texts),         cmocka_unit_test(wrong_texts), cmocka_unit_test(wrong_records),
       cmocka_unit_test(triples),       cmocka_unit_test(one_level),   cmocka_unit_test(exponents),
       cmocka_unit_test(same_as_steps), cmocka_unit_test(ways),        cmocka_unit_test(minus_zero),
+      cmocka_unit_test(operations),
   };
   return cmocka_run_group_tests_name("scaled-formulas", tests, NULL, NULL);
 }

@@ -97,6 +97,15 @@ class Programs(Folders):
         parts = self.written("mlx-mxfp4", [x], out="mlx")[0]
         self.assertEqual(parts[NAME + ".weight"], ("U32", (1, 4), nibbles(down * 2)))
         self.assertEqual(parts[NAME + ".scales"], ("U8", (1, 1), bytes([127])))
+        # (6144 + 2^-11) / 6 is one unit above 1024; the logarithm is 10 in binary32, and the scale that of 1024.
+        y = tensor("F32", (1, 32), [6144 + 2.0**-11] + [1024.0] * 31)
+        parts = self.written("mlx-mxfp4", [y], out="log")[0]
+        self.assertEqual((parts[NAME + ".weight"][2], parts[NAME + ".scales"][2]), (nibbles([7] + [2] * 31), bytes([137])))
+        # No scale of gpt-oss is below 2^-126, except that of zeros.
+        y = tensor("F32", (1, 64), [6 * 2.0**-130] * 32 + [0.0] * 32)
+        parts = self.written("gpt-oss-mxfp4", [y], "--include", "*", out="oss")[0]
+        self.assertEqual(parts[NAME + ".weight_blocks"][2], b"\x11" * 16 + bytes(16))
+        self.assertEqual(parts[NAME + ".weight_scales"], ("U8", (1, 2), bytes([1, 0])))
         parts = self.written("ct-nvfp4", [x], out="nv")[0]
         self.assertEqual(parts[NAME + ".weight_packed"], ("U8", (1, 16), nibbles(even * 2)))
         self.assertEqual(parts[NAME + ".weight_scale"], ("F8_E4M3", (1, 2), bytes([0x7E] * 2)))
