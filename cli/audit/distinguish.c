@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /* Two rules of quantizers: the shortest block on which they differ, or a proof that they never do. See quantizers.h.
  *
- * The proof is for one level, scales of 8 bits and formulas without a search. There the scale of a block depends on its
+ * The proof is for one level, scales of 8 bits and rules without a search. There the scale of a block depends on its
  * amax A alone, and never falls where A grows; a code depends on the scale and x alone, and never falls where x grows:
- * every step is a rounding, which keeps the order (of formulas, in_order looks). So the pair of the two rules' scales
- * is constant on intervals of A, whose ends are found by halving, and for each scale the pair of codes on intervals of
- * x. Rules that are equal on every interval are equal on every block of finite numbers; infinities, NaN and zeros are
- * tried with each scale. */
+ * every step is a rounding, which keeps the order; in_order looks whether formulas do. So the pair of the two rules'
+ * scales is constant on intervals of A, whose ends are found by halving, and for each scale the pair of codes on
+ * intervals of x. Rules that are equal on every interval are equal on every block of finite numbers; infinities, NaN
+ * and zeros are tried with each scale. */
 #include <float.h>
 #include <math.h>
 #include <stdlib.h>

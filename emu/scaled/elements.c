@@ -89,6 +89,71 @@ static void run_steps(const hu_scaled_work *work, const hu_scaled_span *span, si
   }
 }
 
+/* ---- formulas ---- */
+
+/* Computes what the formula makes of n elements of block k; zeros stay. */
+static void elements_by_formula(const hu_scaled_work *work, const hu_scaled_group *group, size_t k, size_t n,
+                                uint32_t *y, const uint32_t *x) {
+  const hu_scaler *scaler = &work->scaler;
+  uint32_t amax[HU_FORMULA_PIECE], scale[HU_FORMULA_PIECE],
+      at = scaler->start[HU_OF_ELEMENT], value = hui_pack32(hui_unpack(&scaler->scale, group->codes[k])) & 0x7FFFFFFF;
+  const uint32_t *const named[3] = {amax, scale, y};
+  for (size_t i = 0; i < n; i++) {
+    amax[i] = group->by[k];
+    scale[i] = value;
+    y[i] = x[i] & 0x7FFFFFFF;
+  }
+  hui_scaled_formula(work, at, hui_formula_end(&scaler->formulas, at), n, named, y);
+  for (size_t i = 0; i < n; i++) y[i] = x[i] << 1 ? y[i] | (x[i] & 0x80000000) : x[i];
+}
+
+/* Gives zeros among values or codes the signs of `minus`. */
+static void sign_zeros(const hu_scaled_work *work, const hu_scaled_span *span, uint32_t *values) {
+  const uint32_t *x = hui_scaled_x(work, span->row, span->col);
+  uint8_t *codes = values ? NULL : hui_scaled_code(work, span->row, span->col);
+  for (size_t i = 0; i < span->n; i++) {
+    if (values) {
+      uint32_t code = values[i] >> 31 ? work->scaler.element.sign_mask : 0;
+      if (values[i] << 1 == 0) values[i] = hui_zero_signed(&work->scaler, code, x[i]) ? 0x80000000 : 0;
+    } else {
+      uint8_t *code = codes + i * work->shape.code_size;
+      hui_store_code(code, work->shape.code_size,
+                     hui_zero_signed(&work->scaler, hui_load_code(code, work->shape.code_size), x[i]));
+    }
+  }
+}
+
+/* Rounds at most HU_FORMULA_PIECE elements of block k. */
+static void formula_piece(const hu_scaled_work *work, const hu_scaled_group *group, size_t k,
+                          const hu_scaled_span *span, hu_events *counts) {
+  uint32_t y[HU_FORMULA_PIECE], values[HU_FORMULA_PIECE];
+  elements_by_formula(work, group, k, span->n, y, hui_scaled_x(work, span->row, span->col));
+  call_kernel(work, span, y, work->call.z ? values : NULL, counts);
+  if (work->scaler.minus) sign_zeros(work, span, work->call.z ? values : NULL);
+  if (work->call.z)
+    multiply(work, span->n, span->n, z_at(work, span->row, span->col), values, group->back + k);
+  else if (work->scaler.coding == HU_CODING_TWOS)
+    to_twos(work, span);
+}
+
+/* Rounds blocks first ... past - 1 of a group by the formula x. */
+static void run_formulas(const hu_scaled_work *work, const hu_scaled_group *group, size_t first, size_t past,
+                         hu_events *counts) {
+  for (size_t row = group->row; row < group->last; row++)
+    for (size_t k = first; k < past; k++) {
+      size_t at = k * work->shape.side_cols, end = hui_least(at + work->shape.side_cols, group->n);
+      hu_events own = {0};
+      for (size_t n; at < end; at += n) {
+        hu_scaled_span span = {row, group->col + at, n = hui_least(end - at, HU_FORMULA_PIECE)};
+        formula_piece(work, group, k, &span, &own);
+      }
+      hu_events_add(counts, &own);
+      if (!group->stats) continue;
+      group->stats[k].saturated += own.saturated;
+      group->stats[k].to_zero += own.to_zero;
+    }
+}
+
 /* Rounds a row of blocks first ... past - 1; block by block where statistics are asked for. */
 static void row_of_steps(const hu_scaled_work *work, const hu_scaled_group *group, size_t row, size_t first,
                          size_t past, hu_events *counts) {
@@ -251,6 +316,10 @@ void hui_scaled_rows(const hu_scaled_work *work, const hu_scaled_group *group, h
 
 void hui_scaled_elements(const hu_scaled_work *work, const hu_scaled_group *group, size_t first, size_t past,
                          hu_events *counts) {
+  if (group->way[first] == HU_BY_FORMULA) {
+    run_formulas(work, group, first, past, counts);
+    return;
+  }
   if (work->strips) {
     run_strips(work, group, first, past, counts);
     return;

@@ -4,7 +4,7 @@
 #include "emu/base/float_env.h"
 #include "emu/scaled/work.h"
 
-enum { NEVER = INT32_MIN, SCALE_PIECE = 256 };
+enum { NEVER = INT32_MIN, SCALE_PIECE = HU_FORMULA_PIECE };
 
 /* ---- magnitudes ---- */
 
@@ -36,6 +36,11 @@ int hui_scaled_way(const hu_scaled_work *work, const hu_shared *shared, uint32_t
   const hu_spec *spec = &work->scaler.element;
   const hu_scaler *scaler = &work->scaler;
   if (!work->kernels || shared->under != HU_UNDER_SCALE || top >= 0x7F800000) return HU_BY_CORE;
+  if (work->formulas && shared->back.kind == HU_KIND_FINITE) {
+    *by = shared->amax;
+    *back = hui_pack32(shared->back);
+    return HU_BY_FORMULA;
+  }
   if (scaler->own_x || scaler->own_v || scaler->minus || shared->integers) return HU_BY_CORE;
   if (scaler->by_formulas && (!shared->multiply && shared->by.kind == HU_KIND_ZERO)) return HU_BY_CORE;
   if (work->scaler.steps != HU_STEPS_EXACT) {
@@ -167,8 +172,9 @@ static int ratios_can(hu_scaled_work *work) {
   const hu_spec *spec = &work->scaler.scale;
   hu_num one = hui_power_of_two(0);
   if (!work->kernels || work->scaler.rule != HU_SCALE_RATIO || work->scaler.steps == HU_STEPS_EXACT) return 0;
-  if (work->four_six.on || work->scaler.own_x || work->scaler.own_v || work->scaler.minus) return 0;
-  if (work->scaler.by_formulas && !HU_FLOAT_ENV) return 0;
+  const hu_scaler *scaler = &work->scaler;
+  if (work->four_six.on || scaler->own_v) return 0;
+  if (scaler->by_formulas ? !HU_FLOAT_ENV : scaler->minus) return 0;
   if (work->scaler.steps == HU_STEPS_ENCODE && !work->scaler.two) return 0;
   hu_num part =
       hui_step32(hui_product(0, work->scaler.tensor_code, hui_step32(hui_quotient(0, one, work->scaler.top))));
@@ -248,6 +254,10 @@ static void formula_one(const hu_scaled_work *work, uint32_t op, size_t n, uint3
   uint32_t ignored[SCALE_PIECE];
   if (op == HU_FORMULA_SCALE_OF) {
     ratio_codes(work, n, a, ignored);
+  } else if (op >= HU_FORMULA_RNA && work->has_nearest) {
+    hu_events uncounted = {0};
+    hu_piece piece = {n, a, a, 0, 0, 0};
+    work->kernels->quantize(&work->nearest[op - HU_FORMULA_RNA], &piece, &uncounted);
   } else if (op == HU_FORMULA_BF) {
     for (size_t k = 0; k < n; k++) a[k] = hui_formula_bfloat16(a[k]);
   } else {
@@ -255,17 +265,16 @@ static void formula_one(const hu_scaled_work *work, uint32_t op, size_t n, uint3
   }
 }
 
-/* Computes what hui_formula_run does for n blocks with these A and s; z may be either. */
-static void formula_run(const hu_scaled_work *work, uint32_t at, uint32_t end, size_t n, const uint32_t *amax,
-                        const uint32_t *scale, uint32_t *z) {
+void hui_scaled_formula(const hu_scaled_work *work, uint32_t at, uint32_t end, size_t n, const uint32_t *const named[3],
+                        uint32_t *z) {
   uint32_t stack[HU_FORMULA_DEEP + 1][SCALE_PIECE], depth = 0, value[HU_FORMULA_NAMES] = {0};
   const hu_formulas *formulas = &work->scaler.formulas;
   hui_formula_names(&work->scaler, 0, 0, value);
   hu_float_env saved = hui_float_env_enter(HU_LANE_NEAREST);
   for (; at < end; at++) {
     uint32_t op = formulas->code[at], takes = hui_formula_takes(op);
-    if (op == HU_FORMULA_A || op == HU_FORMULA_SCALE) {
-      memcpy(stack[depth++], op == HU_FORMULA_A ? amax : scale, n * sizeof *z);
+    if (op == HU_FORMULA_A || op == HU_FORMULA_SCALE || op == HU_FORMULA_X) {
+      memcpy(stack[depth++], named[op == HU_FORMULA_A ? 0 : op == HU_FORMULA_SCALE ? 1 : 2], n * sizeof *z);
     } else if (takes == 0) {
       uint32_t each = op >= HU_FORMULA_NUMBER ? formulas->number[op - HU_FORMULA_NUMBER] : value[op];
       for (size_t k = 0; k < n; k++) stack[depth][k] = each;
@@ -286,13 +295,17 @@ static void formula_piece(const hu_scaled_work *work, size_t n, uint32_t *y, uin
                           uint32_t *back) {
   const hu_scaler *scaler = &work->scaler;
   uint32_t amax[SCALE_PIECE], tensor = hui_pack32(scaler->tensor), end[HU_OF_COUNT];
+  const uint32_t *const named[3] = {amax, y, NULL}, *const first[3] = {amax, amax, NULL};
   memcpy(amax, y, n * sizeof *y);
   for (uint32_t i = 0; i < HU_OF_COUNT; i++) end[i] = hui_formula_end(&scaler->formulas, scaler->start[i]);
-  formula_run(work, scaler->start[HU_OF_SCALE], end[HU_OF_SCALE], n, amax, amax, y);
+  hui_scaled_formula(work, scaler->start[HU_OF_SCALE], end[HU_OF_SCALE], n, first, y);
   ratio_codes(work, n, y, codes);
-  formula_run(work, scaler->start[HU_OF_ELEMENT] + 1u, end[HU_OF_ELEMENT] - 1, n, amax, y, by);
+  if (work->formulas)
+    memcpy(by, amax, n * sizeof *by);
+  else
+    hui_scaled_formula(work, scaler->start[HU_OF_ELEMENT] + 1u, end[HU_OF_ELEMENT] - 1, n, named, by);
   if (hui_formula_is(scaler, HU_OF_VALUE)) {
-    formula_run(work, scaler->start[HU_OF_VALUE] + 1u, end[HU_OF_VALUE] - 1, n, amax, y, back);
+    hui_scaled_formula(work, scaler->start[HU_OF_VALUE] + 1u, end[HU_OF_VALUE] - 1, n, named, back);
     return;
   }
   hu_float_env saved = hui_float_env_enter(HU_LANE_NEAREST);
@@ -315,7 +328,7 @@ static void ratio_piece(const hu_scaled_work *work, hu_scaled_group *group, size
     formula_piece(work, n, y, group->codes + first, by, back);
   else
     ratio_factors(work, n, y, group->codes + first, by, back);
-  int way = work->scaler.steps == HU_STEPS_DIVIDE ? HU_OVER : HU_TIMES;
+  int way = work->formulas ? HU_BY_FORMULA : work->scaler.steps == HU_STEPS_DIVIDE ? HU_OVER : HU_TIMES;
   for (size_t k = 0; k < n; k++)
     group->way[first + k] = (uint8_t)(top[k] - 1 < 0x7F7FFFFF && back[k] && by[k] ? way : HU_BY_CORE);
 }
@@ -334,9 +347,25 @@ static void ratios(const hu_scaled_work *work, hu_scaled_group *group, hu_events
 
 /* ---- a group ---- */
 
+/* Plans whether lanes compute the formula x, of which a factor would not do. */
+static void formulas_plan(hu_scaled_work *work) {
+  const hu_scaler *scaler = &work->scaler;
+  hu_spec spec = scaler->element;
+  work->formulas = work->ratios && scaler->by_formulas && (scaler->own_x || scaler->minus);
+  if (!work->formulas) return;
+  spec.bits = 0;
+  spec.saturate = HU_SAT_FINITE;
+  work->has_nearest = 1;
+  for (int i = 0; i < 2; i++) {
+    spec.round = i ? HU_RNZ : HU_RNA;
+    work->has_nearest &= hui_lane_constants_of(&work->nearest[i], &spec);
+  }
+}
+
 void hui_scaled_scales_plan(hu_scaled_work *work) {
   work->has_powers = powers_can(work);
   work->ratios = ratios_can(work);
+  formulas_plan(work);
   hui_scaled_choice_plan(work);
 }
 

@@ -15,7 +15,9 @@
  *                the element format's smallest value, that every mode rounds them to the same neighbour with the same
  *                events. Back: every value of the element format times 2^e is a normal binary32 number, and adding e
  *                the exact product.
- *   times, over steps that are binary32 operations: the CPU's own, to nearest, subnormal numbers kept, are those. */
+ *   times, over steps that are binary32 operations: the CPU's own, to nearest, subnormal numbers kept, are those.
+ *   by formula   the same for each operation of a formula x that is more than one step; its result goes through the
+ *                conversion kernels as a quotient does. */
 #ifndef HALFULP_EMU_SCALED_WORK_H
 #define HALFULP_EMU_SCALED_WORK_H
 
@@ -33,8 +35,9 @@ enum {
   HU_POWERS_KEPT = 16,
   HU_CHOICE_CODES = 128 /* positive scales that are tried at most */
 };
-/* Paths besides those of emu/scaled/strip.h: by emu/core/scaled.h, and done already. */
-enum { HU_BY_CORE = 3, HU_DONE = 4 };
+/* Paths besides those of emu/scaled/strip.h: by emu/core/scaled.h, done already, by the formula x. */
+enum { HU_BY_CORE = 3, HU_DONE = 4, HU_BY_FORMULA = 5 };
+enum { HU_FORMULA_PIECE = 256 }; /* numbers that a formula is computed for at a time */
 
 typedef struct hu_scaled_work {
   hu_scaled_call call;
@@ -50,7 +53,10 @@ typedef struct hu_scaled_work {
   hu_scaled_powers powers;
   int has_powers;
   int ratios, scale_is_binary32; /* scales by lanes, a group at a time */
+  int formulas;                  /* 1: lanes compute the formula x */
   hu_lane_constants scale_constants;
+  hu_lane_constants nearest[2]; /* of the element format, ties away and toward zero, under the policy finite */
+  int has_nearest;
   int choice;            /* 1: lanes make the errors of 4over6 and sweep_mse */
   hu_scaled_trial trial; /* what all of these have in common */
   /* sweep_mse: of the scales 1, 2, ... */
@@ -110,6 +116,10 @@ static inline float hui_float_of_num(hu_num x) { return hui_float_of_bits(hui_pa
 
 /* ---- emu/scaled/scales.c ---- */
 
+/* Computes a formula, code[at] ... code[end - 1], for n numbers with these A, s and x, what hui_formula_run does for
+ * each; z may be one of them. At most HU_FORMULA_PIECE. */
+void hui_scaled_formula(const hu_scaled_work *work, uint32_t at, uint32_t end, size_t n, const uint32_t *const named[3],
+                        uint32_t *z);
 /* Prepares what lanes need for scales. */
 void hui_scaled_scales_plan(hu_scaled_work *work);
 void hui_scaled_group_start(hu_scaled_group *group);

@@ -20,6 +20,7 @@ enum { MOST = 2048 };
 typedef struct made {
   uint8_t codes[4 * MOST];
   uint32_t scales[MOST], values[MOST], back[MOST];
+  hu_scaled_stats stats[MOST];
   float tensor;
   hu_events events;
 } made;
@@ -37,17 +38,21 @@ static uint32_t scale_at(const made *z, const hu_scaling *scaling, size_t i) {
 }
 
 /* Makes a tensor by each of the calls. */
-static void make(made *z, size_t rows, size_t cols, const float *x, const hu_scaling *scaling, const hu_exec *exec) {
-  hu_mode rne = {0};
+static void make_in(made *z, size_t rows, size_t cols, const float *x, const hu_scaling *scaling, hu_mode mode,
+                    const hu_exec *exec) {
   memset(z, 0, sizeof *z);
   hu_scaled_sizes sizes = hu_scaled_sizes_of(rows, cols, scaling);
   hu_scaled to = {z->codes, cols, z->scales, sizes.block_cols, scaling->tensor ? &z->tensor : NULL};
-  assert_int_equal(hu_scaled_encode(rows, cols, &to, x, cols, scaling, rne, NULL, NULL, exec, &z->events), HU_OK);
+  assert_int_equal(hu_scaled_encode(rows, cols, &to, x, cols, scaling, mode, NULL, z->stats, exec, &z->events), HU_OK);
   assert_int_equal(hu_scaled_decode(rows, cols, (float *)(void *)z->values, cols, &to, scaling, exec), HU_OK);
   assert_int_equal(
-      hu_scaled_quantize(rows, cols, (float *)(void *)z->back, cols, x, cols, scaling, rne, NULL, NULL, exec, NULL),
+      hu_scaled_quantize(rows, cols, (float *)(void *)z->back, cols, x, cols, scaling, mode, NULL, NULL, exec, NULL),
       HU_OK);
   assert_memory_equal(z->values, z->back, rows * cols * 4);
+}
+
+static void make(made *z, size_t rows, size_t cols, const float *x, const hu_scaling *scaling, const hu_exec *exec) {
+  make_in(z, rows, cols, x, scaling, (hu_mode){0}, exec);
 }
 
 static void texts(void **state) {
@@ -197,8 +202,9 @@ static void ways(void **state) {
     core.levels_off = ~0u;
     size_t rows = 1 + t_below(&random, 4), cols = 1 + t_below(&random, MOST / 4);
     random_matrix(&random, rows * cols, x, &scaling);
-    make(&a, rows, cols, x, &scaling, NULL);
-    make(&b, rows, cols, x, &scaling, &core);
+    hu_mode mode = i % 2 ? t_random_mode(&random) : (hu_mode){0};
+    make_in(&a, rows, cols, x, &scaling, mode, NULL);
+    make_in(&b, rows, cols, x, &scaling, mode, &core);
     if (memcmp(&a, &b, sizeof a)) fail_msg("%s: case %zu", text, i);
   }
 }
