@@ -410,6 +410,11 @@ static void test_errors(void **state) {
   WRONG(HU_E_FORMAT, x.own.d.type.format.e = 99);
   WRONG(HU_E_CARRIER, x.own.d.type.format = hu_format_ieee(11, 20, 0));
   WRONG(HU_E_SCALING, bad = mx; bad.rule = 9; x.own.a.type.scaling = &bad);
+  /* Values are not P s t. */
+  WRONG(HU_E_SCALING, assert_int_equal(hu_scaling_parse(&bad, "fouroversix.if4", NULL), HU_OK);
+        x.own.a.type.scaling = &bad);
+  WRONG(HU_E_SCALING, assert_int_equal(hu_scaling_parse(&bad, "compressed-tensors.nvfp4.cpu", NULL), HU_OK);
+        x.own.a.type.scaling = &bad);
   WRONG(HU_E_SCALING, x.own.amax = z);
   WRONG(HU_E_ACCUM, x.sum.way = 3);
   WRONG(HU_E_ACCUM, x.sum.factor = HU_SCALED_FACTOR_COUNT);
