@@ -75,14 +75,19 @@ static int keep_block(plot_state *state, const cli_parts *of, size_t row, size_t
   return status;
 }
 
+static int is_drawn(const hu_scaling *scaling) {
+  return hu_limits_of(scaling->element).width <= 16 && scaling->rule < HU_SCALE_INTFLOAT_MAE;
+}
+
 int plot_block_of_one(plot_state *state) {
   const hu_scaling *scaling = &state->target.scaling;
   float x[1] = {1};
   cli_job job = {.x = cli_floats_source(x, sizeof *x), .rows = 1, .cols = 1, .mode = state->numeric.mode};
   cli_parts parts;
-  if (hu_limits_of(scaling->element).width > 16)
-    return cli_fail(NULL, "plot: '%s' has elements of more than 16 bits, which one line does not show",
-                    state->target.given);
+  if (!is_drawn(scaling))
+    return cli_fail(
+        NULL, "plot: '%s' has elements of more than 16 bits or a type for each block, which one line does not show",
+        state->target.given);
   if (cli_parts_alloc(&parts, &state->target, &job)) return CLI_BAD;
   job.exec.stream = state->numeric.stream;
   int status = state->target.kind->encode(&parts, &state->target, &job);
@@ -144,7 +149,7 @@ int plot_gather_scaled(histogram *data, plot_state *state, const cli_source *sou
                               .cols = cols,
                               .mode = state->numeric.mode,
                               .exec = {.stream = state->numeric.stream}}};
-  if (hu_limits_of(state->target.scaling.element).width > 16) return plot_block_of_one(state); /* says why not */
+  if (!is_drawn(&state->target.scaling)) return plot_block_of_one(state); /* says why not */
   if (cli_parts_alloc(&made.parts, &state->target, &made.job)) return CLI_BAD;
   made.values = cli_alloc(rows * cols, sizeof(float));
   made.tops = cli_alloc(rows * cols, sizeof(float));

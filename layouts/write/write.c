@@ -164,7 +164,8 @@ static hu_status read_rule(hui_writing *x) {
                (e4m3 && hu_format_equal(x->scaling.scale, hu_float8_e4m3fn())) ||
                (e4m3 && hu_format_equal(x->scaling.scale, hu_ue4m3()));
   if (hu_format_equal(own.element, x->scaling.element) && scales && own.rows == x->scaling.rows &&
-      own.cols == x->scaling.cols && !own.tensor == !x->scaling.tensor && x->scaling.coding == own.coding)
+      own.cols == x->scaling.cols && !own.tensor == !x->scaling.tensor && x->scaling.coding == own.coding &&
+      x->scaling.rule < HU_SCALE_INTFLOAT_MAE) /* whose signs of scales no program reads */
     return HU_OK;
   return hui_write_wrong(x, HU_E_SCALING,
                          "'%.200s' has other elements, blocks or scales than %s, which has those of %s", rule,

@@ -214,6 +214,7 @@ class Plot(support.Case):
             ("ggml.q4_0", "block of ggml"),
             ("cuda.half.rz", "another program's rounding"),
             (wide, "more than 16 bits"),
+            ("fouroversix.if4", "a type for each block"),
             ("scaled(nosuch)", "no format of that name"),
         ):
             self.bad("plot", "-f", name, "-o", self.path("p.svg"), says=(name, why))

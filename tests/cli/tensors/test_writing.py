@@ -359,6 +359,7 @@ class Errors(Folders):
         self.refused(*q, "ct-nvfp5", path, self.path("o"), says=["ct-nvfp5", "mlx-affine"])
         self.refused(*q, "ct-nvfp4", self.path("none") + "/", self.path("o"), says=["none/", "No such file"])
         self.refused(*q, "ct-nvfp4", self.write("x.npy", b""), self.path("o"), says=["x.npy", "written as a folder"])
+        self.refused(*q, "ct-nvfp4", "-f", "fouroversix.if4", "--exclude", "[bi].*", path, self.path("o"), says=["fouroversix.if4", "ct-nvfp4"])
         self.refused(*q, "f16", "--dtype", "F64", path, self.path("o"), says="F64")
         self.refused(*q, "f16", "--codes", path, self.path("o"), says="--codes")
         self.refused(*q, "f16", "-r", "rtz", path, self.path("o"), says="-r")
