@@ -21,8 +21,11 @@ int cli_read_importance(cli_quantize_state *state, const char *out) {
   if (!state->importance) return CLI_OK;
   if (state->has_amax) return cli_fail(NULL, "--importance: scales are searched for, and --amax gives them");
   if (!cli_target_weighs(&state->target))
-    return cli_fail(NULL, "--importance: %s has no search for scales; ggml.q4_0 to ggml.iq4_xs but ggml.q8_0 have one",
-                    cli_target_name(name, &state->target));
+    return cli_fail(
+        NULL,
+        "--importance: %s has no search for scales; ggml.q4_0 to ggml.iq4_xs have one but ggml.q8_0, and formats "
+        "whose scales are powers of two by a rule (mxfp4)",
+        cli_target_name(name, &state->target));
   if (cli_spare_input(out, state->importance, "name another file")) return CLI_BAD;
   state->weights.path = state->importance;
   return read_file(&state->weights) || cli_importances_end(&state->weights) ? CLI_BAD : CLI_OK;

@@ -32,7 +32,11 @@ int cli_target_read(cli_target *target, const char *text) {
   return target->has_mode && *target->conversion.scaling ? read_scaling(target) : CLI_OK;
 }
 
-int cli_target_weighs(const cli_target *target) { return target->kind == &cli_kind_ggml && target->ggml != GGUF_Q8_0; }
+int cli_target_weighs(const cli_target *target) {
+  if (target->kind == &cli_kind_ggml) return target->ggml != GGUF_Q8_0;
+  return target->kind == &cli_kind_scaled && !target->has_mode && !target->by_rows &&
+         target->scaling.rule <= HU_SCALE_RCEIL && !target->scaling.amin;
+}
 
 int cli_preset_mode(cli_numeric *numeric, const cli_target *target) {
   if (!target->has_mode) return CLI_OK;

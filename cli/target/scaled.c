@@ -6,8 +6,8 @@
 
 #include "cli/target/target.h"
 #include "halfulp/formats/ieee.h"
+#include "halfulp/importance.h"
 #include "halfulp/scalar.h"
-#include "halfulp/scaled.h"
 
 static hu_scaling_entry rule_named(const char *text) {
   size_t i = 0;
@@ -134,12 +134,26 @@ static hu_type type_of(const cli_target *target, uint8_t whole, uint8_t by_rows)
   return hu_type_scaled(target->by_rows ? by_rows : whole, &target->scaling);
 }
 
+/* Does the same by a search under the importance of columns. */
+static hu_status search(const hu_output *z, const hu_view *x, cli_job *job, hu_scaled_stats *stats) {
+  size_t size = job->cols * sizeof(float);
+  float *own = job->importance.matrices > 1 ? malloc(job->rows * size) : NULL; /* no more than the array has */
+  hu_view weights = hu_matrix_floats(own ? own : job->importance.by_column, own ? job->cols : 0);
+  hu_how how = hu_how_of(job->mode, &job->exec, &job->events);
+  if (job->importance.matrices > 1 && !own) return HU_E_MEMORY;
+  for (size_t i = 0; own && i < job->rows; i++) memcpy(own + i * job->cols, cli_job_weights(job, i), size);
+  hu_status status = hu_scaled_search(job->rows, job->cols, z, x, &weights, stats, &how);
+  free(own);
+  return status;
+}
+
 /* Makes z of x: codes and scales, or values. Rows have no amax of their own here. */
 static hu_status make(const hu_output *z, const float *x, const cli_target *target, cli_job *job,
                       hu_scaled_stats *stats) {
   hu_view from = hu_matrix_floats(x, job->cols);
   hu_scaled_extra extra = {target->by_rows ? NULL : job->amax, stats};
   hu_how how = hu_how_of(job->mode, &job->exec, &job->events);
+  if (job->importance.by_column) return search(z, &from, job, stats);
   if (target->has_mode && !target->by_rows)
     return hu_conversion_apply_scaled(job->rows, job->cols, z, &from, &target->conversion, &extra, &job->exec,
                                       &job->events);

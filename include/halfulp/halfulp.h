@@ -17,6 +17,7 @@
 #include "halfulp/p3109.h"
 #include "halfulp/gemm.h"
 #include "halfulp/scaled.h"
+#include "halfulp/importance.h"
 #include "halfulp/hadamard.h"
 #include "halfulp/number.h"
 #include "halfulp/s2fp8.h"

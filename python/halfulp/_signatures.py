@@ -44,6 +44,7 @@ MAIN = {
     'scaling_rule_count': '-> size', 'scaling_rule_at': 'size -> scaling_entry',
     'scaled_sizes_of': 'size size pointer -> scaled_sizes',
     'scaled_apply': 'size size pointer pointer pointer pointer -> status',  # rows, cols, z, x, extra, how
+    'scaled_search': 'size size pointer pointer pointer pointer pointer -> status',  # rows, cols, z, x, weights, stats, how
     'scaled_work_size': 'size size pointer pointer -> size',
     'hadamard_forward': _HADAMARD, 'hadamard_inverse': _HADAMARD,
     'scaled_pack': 'size size pointer pointer size pointer pointer -> status',

@@ -171,7 +171,7 @@ def _buffer(rows: int, cols: int, kind: Scaling, stats: bool) -> ScaledTensor:
 
 @with_options(*ON_HOST)
 def encode(x: Any, scaling: Union[ScalingLike, Preset], mode: Optional[ModeLike] = None, *, amax: Optional[float] = None,
-           stats: bool = False, **options: Unpack[Options]) -> ScaledTensor:
+           importance: Any = None, stats: bool = False, **options: Unpack[Options]) -> ScaledTensor:
     """x in codes and scales.
 
     Parameters
@@ -184,6 +184,9 @@ def encode(x: Any, scaling: Union[ScalingLike, Preset], mode: Optional[ModeLike]
         'rne' unless it is given. Nothing may stand beside a preset.
     amax : float, optional
         Instead of the tensor's own largest magnitude (delayed scaling): of the second level, or where a block is all.
+    importance : array (cols,) or (rows, cols), optional
+        How much each column, or element, counts: scales of powers of two are those of the least error so weighted, and
+        not those of their rule (docs/scaled.md section 4.5). Finite, from 0 up.
     stats : bool
         Whether to say what happened in each block.
     """
@@ -194,15 +197,32 @@ def encode(x: Any, scaling: Union[ScalingLike, Preset], mode: Optional[ModeLike]
     way = host_how(mode, options, 'encode')
     record = made._record()
     z = s.hu_output(ctypes.addressof(record), 1, record_type(s.TYPE_SCALED, kind._c))
-    _make('encode', *full.shape, z, full, way, given, known, made.stats)
+    _make('encode', *full.shape, z, full, way, given, known, made.stats, importance)
     return made
 
 
+def _weights(importance: Any, rows: int, cols: int) -> np.ndarray:
+    """How much elements count, a row for all rows or one for each."""
+    full, _ = matrix('importance', importance)
+    if full.shape not in ((1, cols), (rows, cols)):
+        raise abi.HalfulpValueError('importance: {} instead of {} or {}'.format(full.shape, (cols,), (rows, cols)))
+    if not ((full >= 0) & np.isfinite(full)).all():
+        raise abi.HalfulpValueError('importance: finite numbers from 0 up are expected')
+    return full
+
+
 def _make(what: str, rows: int, cols: int, z: s.hu_output, x: np.ndarray, way: How, given: Optional[Preset],
-          amax: Optional[np.ndarray], stats: Optional[np.ndarray]) -> None:
+          amax: Optional[np.ndarray], stats: Optional[np.ndarray], importance: Any) -> None:
     """z = x as a scaled tensor of z's type, or of a preset."""
     source, more = floats(x.ctypes.data, leading(x)), [None if a is None else a.ctypes.data for a in (amax, stats)]
-    if given is None:
+    if importance is not None:
+        if given is not None or amax is not None:
+            raise abi.HalfulpValueError('importance: scales are searched for, and a preset, or amax, gives them')
+        full = _weights(importance, rows, cols)
+        weights = floats(full.ctypes.data, leading(full) if len(full) > 1 else 0)
+        status = abi.main().hu_scaled_search(rows, cols, abi.address(z), abi.address(source), abi.address(weights), more[1],
+                                             abi.address(way.record()))
+    elif given is None:
         status = scaled(rows, cols, z, source, way.record(), *more)
     else:
         status = abi.main().hu_conversion_apply_scaled(
@@ -259,7 +279,7 @@ def _whole(x: ScaledTensor) -> None:
 
 @with_options(*ON_HOST)
 def quantize(x: Any, scaling: Union[ScalingLike, Preset], mode: Optional[ModeLike] = None, *, amax: Optional[float] = None,
-             out: Any = None, **options: Unpack[Options]) -> Any:
+             importance: Any = None, out: Any = None, **options: Unpack[Options]) -> Any:
     """The values that x has as a scaled tensor: `decode` of `encode` in one go, with the same bits and events.
 
     Parameters are those of `encode`; the result is float32 of x's shape, or `out`, which may be x.
@@ -272,7 +292,7 @@ def quantize(x: Any, scaling: Union[ScalingLike, Preset], mode: Optional[ModeLik
     two = goal.reshape(full.shape) if goal.ndim == 1 and goal.flags.c_contiguous else goal
     buffer = two if two.ndim == 2 and rows_apart(two) and _same_or_apart(two, full) else np.empty(full.shape, np.float32)
     values = floats_out(buffer.ctypes.data, leading(buffer), record_type(s.TYPE_SCALED_VALUES, kind._c))
-    _make('quantize', rows, cols, values, full, way, given, known, None)
+    _make('quantize', rows, cols, values, full, way, given, known, None, importance)
     if buffer is not two:
         goal[...] = buffer.reshape(shape)
     return goal if out is None else out

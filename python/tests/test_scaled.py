@@ -176,3 +176,42 @@ def test_s2fp8_and_roundings(x):
         halfulp.round_tensor(x, 'float8_e5m2,sra:4')
     with pytest.raises(ValueError, match='rounding: '):
         halfulp.Rounding('nothing')
+
+
+def searched(x: np.ndarray, weights: np.ndarray) -> np.ndarray:
+    """A block of mxfp8_e4m3 as docs/scaled.md section 4.5 has it: its values. Some element counts."""
+    counted = np.abs(x[(weights != 0) & (x != 0)]).astype(np.float64)
+    first, last = (next(e for e in range(-127, 128) if y <= 448 * 2.0**e) for y in (counted.min(), counted.max()))
+    best, least = None, np.inf
+    for e in range(max(first - 1, -127), last + 1):
+        values = halfulp.quantize(np.float64(x) / 2.0**e, 'float8_e4m3fn', saturate='finite') * 2.0**e
+        error = 0.0
+        for value, v, w in zip(values, np.float64(x), np.float64(weights)):
+            error += w * ((value - v) * (value - v)) if w else 0
+        if error < least:
+            best, least = values, error
+    return np.float32(best)
+
+
+def test_importance():
+    """Scales of the least weighted error, by columns and by elements; what is refused."""
+    rng = np.random.default_rng(7)
+    x = (rng.normal(size=(5, 64)) * np.exp2(rng.integers(-9, 9, (5, 64)))).astype(np.float32)
+    columns, elements = rng.uniform(0, 1, 64).astype(np.float32), rng.integers(0, 4, (5, 64)).astype(np.float32)
+    for weights in (columns, elements):
+        want = [np.concatenate([searched(row[k:k + 32], each[k:k + 32]) for k in (0, 32)])
+                for row, each in zip(x, np.broadcast_to(weights, x.shape))]
+        made = scaled.encode(x, 'mxfp8_e4m3', importance=weights, stats=True)
+        assert np.array_equal(made.decode(), np.array(want))
+        assert np.array_equal(scaled.quantize(x, 'mxfp8_e4m3', importance=weights), np.array(want))
+        assert np.array_equal(made.stats['scale'], made.scales)
+    assert not np.array_equal(made.scales, scaled.encode(x, 'mxfp8_e4m3').scales)
+    assert np.array_equal(scaled.quantize(x[0], 'mxfp4', importance=columns), scaled.quantize(x, 'mxfp4', importance=columns)[0])
+    for wrong, says in ((columns[:63], 'importance: '), (-columns, 'from 0 up'), (np.full(64, np.inf, np.float32), 'from 0 up'),
+                        (elements[:4], 'importance: ')):
+        with pytest.raises(halfulp.HalfulpValueError, match=says):
+            scaled.encode(x, 'mxfp4', importance=wrong)
+    with pytest.raises(halfulp.HalfulpValueError, match='importance'):
+        scaled.encode(x, 'mxfp4', importance=columns, amax=1.0)
+    with pytest.raises(halfulp.HalfulpValueError, match='HU_E_SCALING|do not go together'):
+        scaled.encode(x, 'nvfp4', importance=columns)

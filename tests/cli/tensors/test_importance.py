@@ -49,6 +49,31 @@ def imatrix(entries):
     return gguf(tensors)
 
 
+def nearest(y):
+    """The number of E2M1 next to y, ties to even."""
+    grid = (0, 0.5, 1, 1.5, 2, 3, 4, 6)
+    at = min(range(8), key=lambda k: (abs(abs(y) - grid[k]), k % 2))
+    return math.copysign(grid[at], y)
+
+
+def searched(x, weights):
+    """A block of mxfp4 as docs/scaled.md section 4.5 has it: its values."""
+    counted = [abs(v) for v, w in zip(x, weights) if v and w]
+    if not counted:
+        e = math.frexp(max(map(abs, x)))[1] - 1 - 2 if any(x) else -127  # the rule: floor(log2 A) - 2
+        return [nearest(v / 2.0**e) * 2.0**e for v in x]
+    first, last = (next(e for e in range(-127, 128) if y <= 6 * 2.0**e) for y in (min(counted), max(counted)))
+    tried = []
+    for e in range(max(first - 1, -127), last + 1):
+        values = [nearest(v / 2.0**e) * 2.0**e for v in x]
+        error = 0.0
+        for value, v, w in zip(values, x, weights):
+            if w:
+                error += w * ((value - v) * (value - v))
+        tried.append((error, e, values))
+    return min(tried, key=lambda one: one[:2])[2]
+
+
 class Importance(support.Case):
     def model(self, name="x.gguf"):
         self.write(name, gguf([("w", (8, 512), F32, floats(operands_of_searches()))]))
@@ -70,6 +95,36 @@ class Importance(support.Case):
             self.ok("decode", self.path("o.gguf"), self.path("v.gguf"))
             self.ok("quantize", "-f", "ggml." + name, "--importance", self.path("w.dat"), self.path("x.gguf"), self.path("u.gguf"))
             self.assertEqual(parse(self.read("v.gguf"))[0], parse(self.read("u.gguf"))[0])
+
+    def test_scales_of_two(self):
+        """MX: the scale of the least weighted error of each block, of models and arrays, in codes and values; experts have weights of their own."""
+        x = [single((i * 7919 % 1001 - 500) / 64 * 2.0 ** (i * 31 % 7)) for i in range(3 * 2 * 40)]
+        parts = [[float((k * 29 + 7 * i) % 31 % (k % 5 + 1)) for k in range(40)] for i in range(3)]
+        want = []
+        for row in range(6):
+            line, weights = x[40 * row : 40 * row + 40], parts[row // 2]
+            want += searched(line[:32], weights[:32]) + searched(line[32:], weights[32:])
+        self.write("m.safetensors", support.safetensors([("e", "F32", (3, 2, 40), floats(x))]))
+        self.write("w.safetensors", support.safetensors([("e", "F32", (3, 40), floats(sum(parts, [])))]))
+        options = ("-f", "mxfp4", "--importance", self.path("w.safetensors"))
+        self.ok("quantize", *options, self.path("m.safetensors"), self.path("o.safetensors"))
+        got = parse_safetensors(self.read("o.safetensors"))[0]["e"][2]
+        self.assertEqual(got, floats(want))
+        self.ok("quantize", *options, "--codes", self.path("m.safetensors"), self.path("c.safetensors"))
+        self.ok("decode", self.path("c.safetensors"), self.path("d.safetensors"))
+        self.assertEqual(parse_safetensors(self.read("d.safetensors"))[0]["e"][2], got)
+        self.put("e.npy", x[:80], shape=(2, 40))
+        self.put("w.npy", parts[0])
+        self.ok("quantize", "-f", "mxfp4", "--importance", self.path("w.npy"), self.path("e.npy"), self.path("o.npy"))
+        self.assertEqual(support.parse_npy(self.read("o.npy"))[-1], floats(want[:80]))
+        self.ok("quantize", "-f", "mxfp4", self.path("e.npy"), self.path("p.npy"))
+        self.assertNotEqual(self.read("o.npy"), self.read("p.npy"))
+        self.write("g.gguf", gguf([("e", (2, 64), F32, floats(x[:128]))]))
+        self.put("w.npy", [1.0] * 64)
+        self.ok("quantize", "-f", "mxfp4", "--codes", "--importance", self.path("w.npy"), self.path("g.gguf"), self.path("o.gguf"))
+        self.ok("decode", self.path("o.gguf"), self.path("v.gguf"))
+        values = sum((searched(x[i : i + 32], [1.0] * 32) for i in range(0, 128, 32)), [])
+        self.assertEqual([v + 0.0 for v in struct.unpack("<128f", parse(self.read("v.gguf"))[0]["e"][2])], [v + 0.0 for v in values])
 
     def test_files(self):
         """The same numbers from each kind of file; halves and counts are exact here."""
@@ -177,7 +232,7 @@ class Importance(support.Case):
                 self.bad("quantize", "-f", "ggml.q4_k", "--codes", "--importance", self.path(name), x, o, says=says)
                 self.assertEqual(self.left(), before)
         self.write("w.dat", earlier([("w", 1, good)]))
-        for kind in ("ggml.q8_0", "ggml.mxfp4", "ggml.nvfp4", "float8_e4m3fn", "nvfp4", "posit8", "s2fp8", "hifloat4", "bfloat16"):
+        for kind in ("ggml.q8_0", "ggml.mxfp4", "ggml.nvfp4", "float8_e4m3fn", "nvfp4", "deepgemm_1x128", "posit8", "s2fp8", "hifloat4", "bfloat16"):
             self.bad("quantize", "-f", kind, "--importance", self.path("w.dat"), x, o, says=("--importance", kind, "no search for scales"))
         self.bad("quantize", "-f", "ggml.q4_k", "--importance", self.path("missing.dat"), x, o, says="missing.dat")
         self.bad("quantize", "-f", "ggml.q4_k", "--importance", self.path("w.dat"), x, self.path("w.dat"), says="")
