@@ -72,11 +72,15 @@ static void print_seen(FILE *out, const train_run *run, const char *what, int te
   fputc('\n', out);
 }
 
+const char *train_model_key(const train_run *run) {
+  return *hu_trainer_get(run->trainer, "model.file") ? "model.file" : "model.net";
+}
+
 void train_print(FILE *out, const train_run *run, double seconds) {
   const double *seen = train_last_seen(run);
   const train_totals *totals = &run->totals;
   char folder[CLI_SHOWN_MAX];
-  const char *const shown[] = {"model.net", "data.set", "precision.system", "assignment.kind"};
+  const char *const shown[] = {train_model_key(run), "data.set", "precision.system", "assignment.kind"};
   fprintf(out, "%-12s %s", "run", hu_trainer_get(run->trainer, "run.name"));
   for (size_t i = 0; i < sizeof shown / sizeof shown[0]; i++)
     if (i < 3 || strcmp(hu_trainer_get(run->trainer, shown[i]), "none") != 0)

@@ -220,7 +220,7 @@ static void page(FILE *out, const void *what) {
   fputs("<h1>", out);
   svg_escaped(out, name);
   fputs("</h1>\n<p class=\"soft\"><code>", out);
-  svg_escaped(out, hu_trainer_get(run->trainer, "model.net"));
+  svg_escaped(out, hu_trainer_get(run->trainer, train_model_key(run)));
   fputs("</code> on ", out);
   svg_escaped(out, hu_trainer_get(run->trainer, "data.set"));
   fputs(", precision ", out);

@@ -148,6 +148,8 @@ void train_json(FILE *out, const train_run *run, double seconds);
 /* Prints, after a signal, where the run is, and the command that continues it, to be copied into a shell. */
 void train_print_stopped(FILE *out, const train_run *run, const char *by);
 int train_report(const train_run *run);
+/* Returns the key that says what is trained: model.net, or model.file where there is one. */
+const char *train_model_key(const train_run *run);
 /* Return the number of steps not taken; the mean of the shares of low elements. */
 uint64_t train_skipped(const train_run *run);
 double train_mean_low(const train_run *run);
