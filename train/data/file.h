@@ -33,6 +33,8 @@ hu_status hui_data_make(hu_data *data, size_t count, const size_t shape[3], uint
 
 /* Makes x[i] the result of an operation of one operand, HU_OP_, of x[i], binary32 to binary32, ties to even. */
 void hui_apply_n(int op, size_t n, float *x);
+/* Draws numbers as hu_init_uniform does, between +-bound. */
+void hui_init_within(size_t n, float *z, float bound, hu_stream stream);
 
 /* What the loaders of data.h do with their files' bytes. labels of npy: NULL, or the file. */
 hu_status hui_data_read_cifar(hu_data *data, const hu_bytes *files, size_t n, unsigned classes, int coarse, char *why);

@@ -118,9 +118,8 @@ void hu_init_normal(size_t n, float *z, unsigned gain, size_t fan_in, hu_stream 
   HU_ENV_DO(init_normal(n, z, gain, fan_in, stream));
 }
 
-static HU_NOINLINE void init_uniform(size_t n, float *z, size_t hidden, hu_stream stream) {
+void hui_init_within(size_t n, float *z, float bound, hu_stream stream) {
   uint32_t words[PIECE];
-  const float bound = 1 / sqrtf((float)(hidden ? hidden : 1));
   for (size_t at = 0; at < n; at += PIECE) {
     size_t piece = n - at < PIECE ? n - at : PIECE;
     hu_stream_words_n(piece, words, behind(stream, at));
@@ -132,5 +131,5 @@ static HU_NOINLINE void init_uniform(size_t n, float *z, size_t hidden, hu_strea
 }
 
 void hu_init_uniform(size_t n, float *z, size_t hidden, hu_stream stream) {
-  HU_ENV_DO(init_uniform(n, z, hidden, stream));
+  HU_ENV_DO(hui_init_within(n, z, 1 / sqrtf((float)(hidden ? hidden : 1)), stream));
 }

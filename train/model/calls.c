@@ -87,20 +87,17 @@ static hu_item drawn(int how, const hu_argument *arguments) {
   return item;
 }
 
-static hu_item normal(hu_network *network, const hu_argument *arguments, size_t count) {
-  (void)network, (void)count;
-  return drawn(HU_START_NORMAL, arguments);
-}
-
-static hu_item fan_in(hu_network *network, const hu_argument *arguments, size_t count) {
-  (void)network, (void)count;
-  return drawn(HU_START_FAN_IN, arguments);
-}
-
-static hu_item fan_out(hu_network *network, const hu_argument *arguments, size_t count) {
-  (void)network, (void)count;
-  return drawn(HU_START_FAN_OUT, arguments);
-}
+#define START(name, how)                                                                 \
+  static hu_item name(hu_network *network, const hu_argument *arguments, size_t count) { \
+    (void)network, (void)count;                                                          \
+    return drawn(how, arguments);                                                        \
+  }
+START(normal, HU_START_NORMAL)
+START(fan_in, HU_START_FAN_IN)
+START(fan_out, HU_START_FAN_OUT)
+START(fan_sum, HU_START_FAN_SUM)
+START(uniform, HU_START_UNIFORM)
+START(constant, HU_START_CONSTANT)
 
 static hu_item inverse_root(hu_network *network, const hu_argument *arguments, size_t count) {
   (void)count;
@@ -130,6 +127,9 @@ static const struct {
                  {"normal", HU_ITEM_NUMBER, 1, normal},
                  {"fan_in", HU_ITEM_NUMBER, 1, fan_in},
                  {"fan_out", HU_ITEM_NUMBER, 1, fan_out},
+                 {"fan_sum", HU_ITEM_NUMBER, 1, fan_sum},
+                 {"uniform", HU_ITEM_NUMBER, 1, uniform},
+                 {"constant", HU_ITEM_NUMBER, 1, constant},
                  {"inverse_root", HU_ITEM_NUMBER, 1, inverse_root}};
 
 int hui_network_function(hu_network *network, const char *name, size_t size, const hu_argument *arguments, size_t count,

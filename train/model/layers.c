@@ -22,9 +22,21 @@ static void start(hu_network *network, int p, const hu_item *how, size_t window)
     case HU_START_NORMAL: status = hu_net_start_normal(net, p, gain); break;
     case HU_START_FAN_IN: status = hu_net_start_normal(net, p, sqrtf(gain / (float)fan_in)); break;
     case HU_START_FAN_OUT: status = hu_net_start_normal(net, p, sqrtf(gain / (float)fan_out)); break;
+    case HU_START_FAN_SUM: status = hu_net_start_within(net, p, sqrtf(gain / (float)(fan_in + fan_out))); break;
+    case HU_START_UNIFORM: status = hu_net_start_within(net, p, gain); break;
+    case HU_START_CONSTANT: status = hu_net_start_constant(net, p, gain); break;
     default: status = hu_net_start_uniform(net, p, size_of(how));
   }
   if (status != HU_OK) hui_network_wrong(network, status, "start: the number is not one from 0 on");
+}
+
+/* Draws the weights of a layer from parameter p on, and its bias. items: those of both, and whether there is a bias. */
+static void start_both(hu_network *network, int p, const hu_item *how, const hu_item *bias, size_t window) {
+  start(network, p, &how[0], window);
+  if (how[1].kind == HU_ITEM_START && bias->number == 0)
+    hui_network_wrong(network, HU_E_TEXT, "bias_start: there is no bias");
+  else
+    start(network, p + 1, &how[1], 1);
 }
 
 /* ---- the layers: items in the order of the table's parameters ---- */
@@ -63,7 +75,7 @@ static int add_linear(hu_network *network, const hu_item *items, size_t count) {
   (void)count;
   int p = hu_net_parameters(network->net);
   int z = hu_net_linear(network->net, items[0].value, size_of(&items[1]), items[2].number != 0);
-  start(network, p, &items[3], 1);
+  start_both(network, p, &items[3], &items[2], 1);
   return z;
 }
 
@@ -73,7 +85,7 @@ static int add_conv(hu_network *network, const hu_item *items, size_t count) {
   size_t kernel = size_of(&items[2]);
   int z = hu_net_conv_groups(network->net, items[0].value, size_of(&items[1]), kernel, size_of(&items[3]),
                              size_of(&items[4]), size_of(&items[6]), items[7].number != 0);
-  start(network, p, &items[8], kernel * kernel);
+  start_both(network, p, &items[8], &items[7], kernel * kernel);
   return z;
 }
 
@@ -196,11 +208,13 @@ ADD_TWO(multiply)
 #define COUNT(name) GIVEN(name, 'n')
 #define START \
   { "start", 's', 0 }
+#define BIAS_START \
+  { "bias_start", 's', 0 }
 static const hu_layer layers[] = {
     {"input", {COUNT(rows), COUNT(columns)}, add_input},
     {"image", {COUNT(height), COUNT(width), COUNT(channels)}, add_image},
     {"zeros", {COUNT(height), COUNT(width), COUNT(channels)}, add_zeros},
-    {"linear", {VALUE(x), COUNT(outputs), {"bias", 'b', 1}, START}, add_linear},
+    {"linear", {VALUE(x), COUNT(outputs), {"bias", 'b', 1}, START, BIAS_START}, add_linear},
     {"conv",
      {VALUE(x),
       COUNT(outputs),
@@ -210,7 +224,8 @@ static const hu_layer layers[] = {
       {"dilation", 'f', 1},
       {"groups", 'n', 1},
       {"bias", 'b', 0},
-      START},
+      START,
+      BIAS_START},
      add_conv},
     {"batch_norm", {VALUE(x), {"eps", 'f', 1e-5}, {"momentum", 'f', 0.1}}, add_batch_norm},
     {"layer_norm", {VALUE(x), {"eps", 'f', 1e-5}}, add_layer_norm},
@@ -273,7 +288,10 @@ static const char *wrong_argument(const hu_layer_parameter *parameter, const hu_
     case 'v':
     case '*':
     case 'o': return item->kind == HU_ITEM_VALUE ? NULL : "not a value of the network";
-    case 's': return item->kind == HU_ITEM_START ? NULL : "not normal, fan_in, fan_out or inverse_root";
+    case 's':
+      return item->kind == HU_ITEM_START
+                 ? NULL
+                 : "not a start: normal, fan_in, fan_out, fan_sum, uniform, inverse_root or constant";
     case 'n':
       if (item->kind == HU_ITEM_LIST && is_even(item)) return NULL;
       if (item->kind == HU_ITEM_LIST) return "no layer with two different numbers is computed as yet";

@@ -27,7 +27,16 @@ typedef struct hu_item {
 } hu_item;
 
 /* How first weights are drawn: the functions of these names. */
-enum { HU_START_NORMAL = 0, HU_START_FAN_IN = 1, HU_START_FAN_OUT = 2, HU_START_INVERSE_ROOT = 3, HU_STARTS = 4 };
+enum {
+  HU_START_NORMAL = 0,
+  HU_START_FAN_IN = 1,
+  HU_START_FAN_OUT = 2,
+  HU_START_FAN_SUM = 3,
+  HU_START_UNIFORM = 4,
+  HU_START_INVERSE_ROOT = 5,
+  HU_START_CONSTANT = 6,
+  HU_STARTS = 7
+};
 
 /* An argument of a call: the item, and its name where it has one. */
 typedef struct hu_argument {

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Finds parameters by name, says what makes a value, and sets the first weights that a user asks for. */
 #include <float.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -93,26 +94,39 @@ int hu_net_value_operator(const hu_net *net, int value) {
 
 /* ---- first weights ---- */
 
-static hu_status start(hu_net *net, int parameter, int drawn, float deviation, size_t hidden) {
+static hu_status start(hu_net *net, int parameter, int drawn, float number) {
   if (!net) return HU_E_NULL;
   if (parameter < 0 || parameter >= net->parameters) return HU_E_SHAPE;
   hu_parameter *weights = &net->parameter[parameter];
   weights->first.drawn = drawn;
-  weights->first.deviation = deviation;
-  weights->first.hidden = hidden;
+  weights->first.deviation = number;
   if (drawn == HU_DRAWN_NORMAL) weights->first.start = 0;
+  if (drawn == HU_DRAWN_CONSTANT) weights->first.start = number;
   return HU_OK;
 }
 
-static HU_NOINLINE hu_status start_normal(hu_net *net, int parameter, float deviation) {
-  if (!(deviation >= 0 && deviation <= FLT_MAX)) return HU_E_TRAIN;
-  return start(net, parameter, HU_DRAWN_NORMAL, deviation, 0);
+static HU_NOINLINE hu_status start_drawn(hu_net *net, int parameter, int drawn, float number) {
+  if (!(number >= 0 && number <= FLT_MAX)) return HU_E_TRAIN;
+  return start(net, parameter, drawn, number);
 }
 
 hu_status hu_net_start_normal(hu_net *net, int parameter, float deviation) {
-  HU_ENV_RETURN(hu_status, start_normal(net, parameter, deviation));
+  HU_ENV_RETURN(hu_status, start_drawn(net, parameter, HU_DRAWN_NORMAL, deviation));
+}
+
+hu_status hu_net_start_within(hu_net *net, int parameter, float bound) {
+  HU_ENV_RETURN(hu_status, start_drawn(net, parameter, HU_DRAWN_UNIFORM, bound));
 }
 
 hu_status hu_net_start_uniform(hu_net *net, int parameter, size_t hidden) {
-  return hidden ? start(net, parameter, HU_DRAWN_UNIFORM, 0, hidden) : HU_E_TRAIN;
+  if (!hidden) return HU_E_TRAIN;
+  HU_ENV_RETURN(hu_status, start(net, parameter, HU_DRAWN_UNIFORM, 1 / sqrtf((float)hidden)));
+}
+
+static HU_NOINLINE hu_status start_constant(hu_net *net, int parameter, float x) {
+  return x >= -FLT_MAX && x <= FLT_MAX ? start(net, parameter, HU_DRAWN_CONSTANT, x) : HU_E_TRAIN;
+}
+
+hu_status hu_net_start_constant(hu_net *net, int parameter, float x) {
+  HU_ENV_RETURN(hu_status, start_constant(net, parameter, x));
 }

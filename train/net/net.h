@@ -48,8 +48,7 @@ typedef struct hu_first_numbers {
   size_t fan_in;   /* of weights that are drawn, else 0 */
   int before_relu; /* 1: a ReLU or GELU reads what they give */
   int drawn;       /* HU_DRAWN_: as the caller asked, instead of the three above */
-  float deviation; /* of HU_DRAWN_NORMAL */
-  size_t hidden;   /* of HU_DRAWN_UNIFORM */
+  float deviation; /* of HU_DRAWN_NORMAL; of HU_DRAWN_UNIFORM the bound */
 } hu_first_numbers;
 
 /* What an optimizer keeps of a parameter from step to step. */
@@ -93,7 +92,7 @@ typedef struct hu_parameter {
   char *name;   /* HU_PARAMETER_NAME_MAX of them, which stay where they are */
 } hu_parameter;
 
-enum { HU_DRAWN_DEFAULT = 0, HU_DRAWN_NORMAL = 1, HU_DRAWN_UNIFORM = 2 };
+enum { HU_DRAWN_DEFAULT = 0, HU_DRAWN_NORMAL = 1, HU_DRAWN_UNIFORM = 2, HU_DRAWN_CONSTANT = 3 };
 
 struct hu_operator;
 

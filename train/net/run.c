@@ -5,6 +5,7 @@
 
 #include "halfulp/train/data.h"
 #include "train/environment.h"
+#include "train/data/file.h"
 #include "train/net/net.h"
 #include "train/step/optimizer.h"
 
@@ -46,10 +47,10 @@ static void draw(const hu_net *net, int i, float *z) {
   hu_stream words = hu_stream_child(hu_stream_of_use(net->seed, HU_USE_WEIGHTS), (uint64_t)i);
   for (size_t k = 0; k < n; k++) z[k] = parameter->first.start;
   if (parameter->first.drawn == HU_DRAWN_UNIFORM) {
-    hu_init_uniform(n, z, parameter->first.hidden, words);
+    hui_init_within(n, z, parameter->first.deviation, words);
   } else if (parameter->first.drawn == HU_DRAWN_NORMAL) {
     if (parameter->first.deviation > 0) hu_normal_n(n, z, parameter->first.deviation, words);
-  } else if (parameter->first.fan_in) {
+  } else if (parameter->first.drawn == HU_DRAWN_DEFAULT && parameter->first.fan_in) {
     hu_init_normal(n, z, parameter->first.before_relu ? 2 : 1, parameter->first.fan_in, words);
   }
 }

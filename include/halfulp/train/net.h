@@ -184,6 +184,10 @@ HU_API int hu_net_parameter_named(const hu_net *net, const char *name);
 HU_API HU_MUST_CHECK hu_status hu_net_start_normal(hu_net *net, int parameter, float deviation);
 /* Uniform between +-1/sqrt(hidden) (hu_init_uniform of data.h). HU_E_TRAIN: hidden is 0. */
 HU_API HU_MUST_CHECK hu_status hu_net_start_uniform(hu_net *net, int parameter, size_t hidden);
+/* Uniform between +-bound, both ends open, by the same words; and x everywhere. HU_E_TRAIN: a negative bound, or a
+ * number that is not finite. */
+HU_API HU_MUST_CHECK hu_status hu_net_start_within(hu_net *net, int parameter, float bound); /* uniform */
+HU_API HU_MUST_CHECK hu_status hu_net_start_constant(hu_net *net, int parameter, float x);   /* one number */
 
 /* ---- precision; before or between steps ---- */
 

@@ -352,6 +352,18 @@ static void asked_for(void **state) {
   assert_int_equal(hu_net_start_normal(net, 0, -1), HU_E_TRAIN);
   assert_int_equal(hu_net_start_normal(net, 0, NAN), HU_E_TRAIN);
   assert_int_equal(hu_net_start_normal(net, 0, INFINITY), HU_E_TRAIN);
+  assert_int_equal(hu_net_start_within(net, 0, 0.5f), HU_OK);
+  assert_int_equal(hu_net_start_constant(net, 1, -2), HU_OK);
+  assert_int_equal(hu_net_initialize(net, 7), HU_OK);
+  hu_init_uniform(12, expected, 4, words_of_0); /* 1/sqrt(4) */
+  assert_memory_equal(w, expected, sizeof expected);
+  for (size_t i = 0; i < 3; i++) assert_true(hu_net_parameter(net, 1).numbers[i] == -2);
+  assert_int_equal(hu_net_start_constant(net, 0, 3), HU_OK); /* a matrix, which is drawn otherwise */
+  assert_int_equal(hu_net_initialize(net, 7), HU_OK);
+  for (size_t i = 0; i < 12; i++) assert_true(w[i] == 3);
+  assert_int_equal(hu_net_start_within(net, 0, -1), HU_E_TRAIN);
+  assert_int_equal(hu_net_start_constant(net, 0, INFINITY), HU_E_TRAIN);
+  assert_int_equal(hu_net_start_within(net, 2, 1), HU_E_SHAPE);
   assert_int_equal(hu_net_start_uniform(net, 0, 0), HU_E_TRAIN);
   assert_int_equal(hu_net_start_normal(NULL, 0, 1), HU_E_NULL);
   assert_int_equal(hu_net_start_uniform(NULL, 0, 1), HU_E_NULL);

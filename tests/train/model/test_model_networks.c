@@ -223,10 +223,11 @@ static void refused(void **state) {
       {HEAD "output conv(x, 4, 3, share=1)\n", HU_E_NAME, "conv has no 'share'"},
       {HEAD "output conv(x, 4)\n", HU_E_TEXT, "conv: kernel is missing"},
       {HEAD "output conv(x, 4, 3, kernel=3)\n", HU_E_TEXT, "conv: kernel: given twice"},
-      {HEAD "output linear(x, 4, 1, normal(1), 5)\n", HU_E_TEXT, "linear: too many arguments"},
+      {HEAD "output linear(x, 4, 1, normal(1), normal(1), 5)\n", HU_E_TEXT, "linear: too many arguments"},
       {HEAD "output linear(x, 1.5)\n", HU_E_TEXT, "linear: outputs: not a whole number"},
       {HEAD "output linear(3, 4)\n", HU_E_TEXT, "linear: x: not a value"},
-      {HEAD "output linear(x, 4, start=3)\n", HU_E_TEXT, "start: not normal"},
+      {HEAD "output linear(x, 4, start=3)\n", HU_E_TEXT, "start: not a start: normal"},
+      {HEAD "output conv(x, 4, 3, bias_start=normal(1))\n", HU_E_TEXT, "line 2: bias_start: there is no bias"},
       {HEAD "output linear(x, 4, start=normal(-1))\n", HU_E_TRAIN, "line 2: start: the number"},
       {HEAD "output linear(x, 4, bias=2)\n", HU_E_TEXT, "bias: neither 0 nor 1"},
       {HEAD "output dropout(x, 1)\n", HU_E_TRAIN, "line 2: dropout of 8 x 8 x 3: p is not"},
@@ -387,10 +388,43 @@ static void settings(void **state) {
   hu_net_free(net);
 }
 
+/* The bounds and deviations of starts, by the largest number of many, or of a constant that number. */
+static void starts(void **state) {
+  (void)state;
+  static const struct {
+    const char *text;
+    double most;
+    int parameter, constant;
+  } table_of[] = {{"conv(x, 50, 3, start=uniform(0.25))", 0.25, 0, 0},
+                  {"conv(x, 50, 3, start=inverse_root(16))", 0.25, 0, 0},
+                  {"conv(x, 50, 3, start=fan_sum(6))", 0.11215, 0, 0}, /* sqrt(6 / (27 + 9 50)) */
+                  {"conv(x, 50, 3, start=constant(0.5))", 0.5, 0, 1},
+                  {"conv(x, 90, 3, bias=1, bias_start=uniform(0.5))", 0.5, 1, 0},
+                  {"linear(x, 90, bias_start=constant(0.2))", 0.2, 1, 1}};
+  for (size_t i = 0; i < sizeof table_of / sizeof *table_of; i++) {
+    char text[256];
+    hu_model_ends ends;
+    snprintf(text, sizeof text, HEAD "output %s\n", table_of[i].text);
+    hu_net *net = net_of(text, &image, 1, 1, &ends);
+    assert_int_equal(hu_net_initialize(net, 3), HU_OK);
+    hu_net_tensor w = hu_net_parameter(net, table_of[i].parameter);
+    double most = 0, least = 1;
+    for (size_t k = 0; k < w.rows * w.cols; k++) {
+      double size = w.numbers[k] < 0 ? -(double)w.numbers[k] : (double)w.numbers[k];
+      most = size > most ? size : most;
+      least = size < least ? size : least;
+    }
+    double ratio = most / table_of[i].most;
+    if (!(ratio > 0.93 && ratio < 1.00001 && (table_of[i].constant ? least == most : least < 0.1 * most)))
+      fail_msg("%s: %g", table_of[i].text, most);
+    hu_net_free(net);
+  }
+}
+
 int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(digests),     cmocka_unit_test(descriptions),
-                                     cmocka_unit_test(description), cmocka_unit_test(refused),
-                                     cmocka_unit_test(bad_grammar), cmocka_unit_test(broken),
-                                     cmocka_unit_test(numbers),     cmocka_unit_test(settings)};
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(digests), cmocka_unit_test(descriptions), cmocka_unit_test(description),
+      cmocka_unit_test(refused), cmocka_unit_test(bad_grammar),  cmocka_unit_test(broken),
+      cmocka_unit_test(numbers), cmocka_unit_test(settings),     cmocka_unit_test(starts)};
   return cmocka_run_group_tests_name("model networks", tests, NULL, NULL);
 }
