@@ -290,7 +290,8 @@ int mpi_can_follow(const mpi_call *call) {
     if (call->owns[rank] != 1) return 0;
   }
   if (call->reduce.model->base.kind == HU_COLLECTIVE_RING && ring_chunk(call) > INT32_MAX / sizeof(uint32_t)) return 0;
-  return call->reduce.model->base.kind != HU_COLLECTIVE_EXACT;
+  int kind = call->reduce.model->base.kind;
+  return kind != HU_COLLECTIVE_EXACT && kind != HU_COLLECTIVE_DIRECT && kind != HU_COLLECTIVE_SWITCH;
 }
 
 static hu_status do_block(sum_block *block) {

@@ -75,10 +75,13 @@ static const cli_command command = {
     "  tree(F,...)                      a binomial tree\n"
     "  doubling(F,...)                  recursive doubling\n"
     "  pairwise(F,...)                  halves, recursively\n"
+    "  direct(F,...)                    all to all: each chunk is added up by its owner, then gathered\n"
+    "  switch(F,...)                    what arrives of all is added exactly and rounded into F once\n"
     "  hierarchical(N,REDUCE,REDUCE)    the first in groups of N participants, the second over groups\n\n"
     "MODE, sat= and wire= may be left out. halfulp/collective.h defines each step.",
     "  halfulp collective digits_images.npy --reduce 'ring(bfloat16)' --reduce 'tree(bfloat16)' \\\n"
     "      --reduce 'ring(binary32,wire=float8_e5m2)' --reduce 'hierarchical(8,exact,ring(bfloat16))'\n"
+    "  halfulp collective digits_images.npy --reduce 'direct(binary16,wire=mxfp8_e4m3)' --reduce 'switch(bfloat16)'\n"
     "  halfulp collective digits_images.npy --reduce 'ring(bfloat16)' -f bfloat16 -o /tmp/sums.npy --json",
     options,
     1,

@@ -103,6 +103,13 @@ static hu_partial doubling(const base_walk *walk, uint64_t i, uint64_t span, uin
   return join(walk, x, y, doubling_number(i + half, extra), 1, z);
 }
 
+/* Moves a sum to z from a place that ends with the caller. */
+static hu_partial moved(const base_walk *walk, hu_partial sum, hu_collective_buffer *z) {
+  if (sum.data != z->word) memcpy(z, sum.data, walk->step.n * sizeof *z->word);
+  sum.data = z->word;
+  return sum;
+}
+
 /* The piece lies in one chunk, whose number is where it begins. */
 static hu_partial ring(const base_walk *walk, hu_collective_buffer *z) {
   hu_collective_buffer own, other;
@@ -115,18 +122,33 @@ static hu_partial ring(const base_walk *walk, hu_collective_buffer *z) {
     sum = join(walk, x, sum, at, 0, sum.data == z->word ? &other : z);
     at = next;
   }
-  if (sum.data != z->word) { /* the other place ends with this function */
-    memcpy(z, sum.data, walk->step.n * sizeof *z->word);
-    sum.data = z->word;
-  }
-  return sum;
+  return moved(walk, sum, z);
 }
 
-/* ---- exact ---- */
+/* What arrives of number i of the base at the owner of a chunk, or in a switch. */
+static hu_partial arrived(const base_walk *walk, uint64_t i, hu_collective_buffer *held, hu_collective_buffer *there) {
+  return hui_step_send(&walk->step, leaf(walk, i, held), participant(walk, i), HU_STEP_WIRE, there);
+}
 
+static hu_partial direct(const base_walk *walk, hu_collective_buffer *z) {
+  hu_collective_buffer held, there, first, other;
+  hu_partial sum = arrived(walk, 0, &first, &other);
+  for (uint64_t i = 1; i < walk->count; i++) {
+    hu_partial x = arrived(walk, i, &held, &there);
+    /* The sum moves between two places, as that of a ring. */
+    sum = hui_step_join(&walk->step, sum, x, participant(walk, i), sum.data == z->word ? &other : z);
+  }
+  return moved(walk, sum, z);
+}
+
+/* ---- exact, switch ---- */
+
+/* Covers all numbers that the base adds. */
 static hu_sum_range sums_range(const base_walk *walk) {
   hu_sum_range z = hu_sum_range_of(walk->call->format);
-  const hu_collective_base *inner = &walk->call->model->base;
+  const hu_collective_base *inner = &walk->call->model->base, *own = walk->step.base;
+  if (own->wired == HU_COLLECTIVE_WIRE_FORMAT) return hu_sum_range_of(own->wire);
+  if (own->wired == HU_COLLECTIVE_WIRE_SCALED) return hu_sum_range_of(hui_format_binary32());
   if (!walk->group) return z;
   if (inner->kind != HU_COLLECTIVE_EXACT) z = hu_sum_range_of_both(z, hu_sum_range_of(inner->sum));
   if (inner->wired == HU_COLLECTIVE_WIRE_FORMAT) z = hu_sum_range_of_both(z, hu_sum_range_of(inner->wire));
@@ -168,24 +190,35 @@ static void exact_quickly(const base_walk *walk, float *z) {
   }
 }
 
-static hu_partial exact(const base_walk *walk, hu_collective_buffer *z) {
-  const hu_collective_call *call = walk->call;
+/* Adds what arrives of all numbers of the base, and rounds each sum once. */
+static hu_partial sum_once(const base_walk *walk, hu_format format, hu_mode mode, const hu_exec *exec,
+                           hu_collective_buffer *z) {
+  hu_collective_buffer there;
   uint64_t sums[HU_COLLECTIVE_PIECE * (1 + SUM_WORDS)];
   hu_sum_range range = sums_range(walk);
-  hu_exec exec = {0, 0, {call->stream.key, call->stream.counter + walk->step.first}, {0}};
-  hu_partial result = {z->word, call->format};
-  if (is_quick(walk)) {
-    exact_quickly(walk, (float *)(void *)z->word);
-    return result;
-  }
+  hu_partial result = {z->word, format};
   memset(sums, 0, walk->step.n * (1 + range.words) * sizeof *sums);
   for (uint64_t i = 0; i < walk->count; i++) {
-    hu_partial x = leaf(walk, i, z);
+    hu_partial x = arrived(walk, i, z, &there);
     must(hu_sum_add_n(walk->step.n, sums, range, hu_codes(x.data, 1, x.format), NULL));
   }
-  hu_how how = {call->mode, &exec, walk->step.events};
-  must(hu_sum_round_n(walk->step.n, hu_codes_out(z->word, 1, call->format), sums, range, &how));
+  hu_how how = {mode, exec, walk->step.events};
+  must(hu_sum_round_n(walk->step.n, hu_codes_out(z->word, 1, format), sums, range, &how));
   return result;
+}
+
+static hu_partial exact(const base_walk *walk, hu_collective_buffer *z) {
+  const hu_collective_call *call = walk->call;
+  hu_exec exec = {0, 0, {call->stream.key, call->stream.counter + walk->step.first}, {0}};
+  hu_partial result = {z->word, call->format};
+  if (!is_quick(walk)) return sum_once(walk, call->format, call->mode, &exec, z);
+  exact_quickly(walk, (float *)(void *)z->word);
+  return result;
+}
+
+static hu_partial in_switch(const base_walk *walk, hu_collective_buffer *z) {
+  hu_exec exec = hui_step_words(&walk->step, participant(walk, 0), HU_STEP_SUM);
+  return sum_once(walk, walk->step.base->sum, walk->step.base->mode, &exec, z);
 }
 
 /* ---- a base ---- */
@@ -216,6 +249,8 @@ static hu_partial solve(const base_walk *walk, hu_collective_buffer *z) {
     case HU_COLLECTIVE_PAIRWISE: sum = pairwise(walk, 0, walk->count, z); break;
     case HU_COLLECTIVE_TREE: sum = tree(walk, 0, power == walk->count ? power : 2 * power, z); break;
     case HU_COLLECTIVE_DOUBLING: sum = doubling(walk, 0, power, walk->count - power, z); break;
+    case HU_COLLECTIVE_DIRECT: sum = direct(walk, z); break;
+    case HU_COLLECTIVE_SWITCH: sum = in_switch(walk, z); break;
     default: sum = ring(walk, z); break;
   }
   return everywhere(walk, sum, z);

@@ -12,7 +12,7 @@
 
 #define GOLDEN 0x9E3779B97F4A7C15u /* 2^64 over the golden ratio: keys of roundings lie far apart */
 
-static hu_exec words_of(const hu_step *step, uint64_t b, int which) {
+hu_exec hui_step_words(const hu_step *step, uint64_t b, int which) {
   uint64_t number = step->rounding + HU_STEP_ROUNDINGS * b + (uint64_t)which;
   hu_exec exec = {0, 0, {step->stream.key + (number + 1) * GOLDEN, step->stream.counter + step->first}, {0}};
   return exec;
@@ -45,13 +45,13 @@ static hu_partial send_scaled(const hu_step *step, hu_partial x, const hu_exec *
 }
 
 hu_partial hui_step_send(const hu_step *step, hu_partial x, uint64_t b, int which, hu_collective_buffer *z) {
-  hu_exec exec = words_of(step, b, which);
+  hu_exec exec = hui_step_words(step, b, which);
   if (step->base->wired == HU_COLLECTIVE_WIRE_FORMAT) return send_format(step, x, &exec, z);
   return step->base->wired == HU_COLLECTIVE_WIRE_SCALED ? send_scaled(step, x, &exec, z) : x;
 }
 
 hu_partial hui_step_join(const hu_step *step, hu_partial x, hu_partial y, uint64_t b, hu_collective_buffer *z) {
-  hu_exec exec = words_of(step, b, HU_STEP_SUM);
+  hu_exec exec = hui_step_words(step, b, HU_STEP_SUM);
   hu_partial sum = {z->word, step->base->sum};
   must(hu_add_n(step->n, z->word, 1, step->base->sum, x.data, 1, x.format, y.data, 1, y.format, step->base->mode, &exec,
                 step->events));
@@ -70,9 +70,9 @@ size_t hui_chunk_first(size_t chunk, size_t n, size_t count) {
   return chunk * (n / count) + hui_least(chunk, n % count);
 }
 
-/* The end of i's chunk, where the base is a ring of `count` participants. */
-static size_t ring_end(const hu_collective_base *base, size_t i, size_t n, size_t count) {
-  if (base->kind != HU_COLLECTIVE_RING || count < 2) return n;
+/* Returns the end of i's chunk, where the base cuts the buffer for `count` participants. */
+static size_t chunk_end(const hu_collective_base *base, size_t i, size_t n, size_t count) {
+  if ((base->kind != HU_COLLECTIVE_RING && base->kind != HU_COLLECTIVE_DIRECT) || count < 2) return n;
   return hui_chunk_first(hui_chunk_of(i, n, count) + 1, n, count);
 }
 
@@ -80,9 +80,9 @@ size_t hui_piece_end(const hu_collective_call *call, size_t first) {
   const hu_collective *model = call->model;
   size_t inner = model->group && model->group < call->ranks ? model->group : call->ranks;
   size_t end = hui_least(call->n, first - first % HU_COLLECTIVE_PIECE + HU_COLLECTIVE_PIECE);
-  end = hui_least(end, ring_end(&model->base, first, call->n, inner));
-  end = hui_least(end, ring_end(&model->base, first, call->n, call->ranks % inner));
-  return model->group ? hui_least(end, ring_end(&model->outer, first, call->n, (call->ranks - 1) / inner + 1)) : end;
+  end = hui_least(end, chunk_end(&model->base, first, call->n, inner));
+  end = hui_least(end, chunk_end(&model->base, first, call->n, call->ranks % inner));
+  return model->group ? hui_least(end, chunk_end(&model->outer, first, call->n, (call->ranks - 1) / inner + 1)) : end;
 }
 
 void hui_piece_finish(const hu_collective_call *call, size_t first, size_t n, hu_partial x, hu_events *events) {

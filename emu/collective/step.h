@@ -29,6 +29,8 @@ typedef struct hu_step {
 /* Roundings of a participant's sum (collective.h, random). */
 enum { HU_STEP_WIRE = 0, HU_STEP_OTHER_WIRE = 1, HU_STEP_SUM = 2, HU_STEP_LAST_WIRE = 3, HU_STEP_ROUNDINGS = 4 };
 
+/* Returns the random words of participant b's rounding number `which`. */
+hu_exec hui_step_words(const hu_step *step, uint64_t b, int which);
 /* Returns what arrives where x is sent, with participant b's rounding number `which`: x itself without a wire, else
  * z. */
 hu_partial hui_step_send(const hu_step *step, hu_partial x, uint64_t b, int which, hu_collective_buffer *z);

@@ -6,7 +6,8 @@
 #include "emu/format/reader.h"
 #include "halfulp/collective.h"
 
-static const char *const kinds[HU_COLLECTIVE_COUNT] = {"exact", "pairwise", "ring", "tree", "doubling"};
+static const char *const kinds[HU_COLLECTIVE_COUNT] = {"exact",    "pairwise", "ring",  "tree",
+                                                       "doubling", "direct",   "switch"};
 
 /* ---- text to record ---- */
 

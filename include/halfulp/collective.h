@@ -13,14 +13,14 @@
  *
  *   model = base | "hierarchical(" N "," base "," base ")"
  *   base  = "exact" | kind "(" format [ "," MODE ] [ "," "sat=" POLICY ] [ "," "wire=" wire ] ")"
- *   kind  = "pairwise" | "ring" | "tree" | "doubling"
+ *   kind  = "pairwise" | "ring" | "tree" | "doubling" | "direct" | "switch"
  *   wire  = format | the text or name of a scaled format (scaled.h)
  *
  * exact    z = the sum of all x_r, rounded once, by the call's mode. Any order of machines gives it.
  *
- * Every other model joins two partial sums at a time: p = rnd_F(p + q), one rounding in MODE (ties to even by default).
- * At first participant r holds its own x_r, in the format of the buffers, not rounded. `q into p` means that q travels
- * to the participant that holds p.
+ * Every other model but `switch` joins two partial sums at a time: p = rnd_F(p + q), one rounding in MODE (ties to even
+ * by default). At first participant r holds its own x_r, in the format of the buffers, not rounded. `q into p` means
+ * that q travels to the participant that holds p.
  *
  *   pairwise      halves, recursively: of participants l to h - 1 the sum of m to h - 1 goes into that of l to m - 1,
  *                 m = l + ceil((h - l) / 2)
@@ -32,6 +32,12 @@
  *   doubling      recursive doubling. With P the largest power of two up to ranks and e = ranks - P, the sum of
  *                 participant 2 j + 1 goes into that of 2 j for j < e. Of the P that are left, in order, number i and
  *                 number i xor s join for s = 1, 2, 4, ...; both compute the same sum
+ *   direct        two shots, all to all: the buffer is cut into chunks as for a ring. Every participant sends its chunk
+ *                 c to participant c, that one to itself, too, so that all numbers travel once. There the sum begins
+ *                 with what arrives of participant 0, and what arrives of 1, 2, ... joins it in this order; then
+ *                 all-gather
+ *   switch        what arrives of all participants is added without rounding, in any order, and rounded once:
+ *                 p = rnd_F(q_0 + q_1 + ...). No participant has the sum first: it travels to all of them
  *   hierarchical  the first base over each N consecutive participants (the last group may be smaller), then the second
  *                 over the groups, of which each is represented by its first participant. A group's sum enters the
  *                 second base in the format that it has. `exact` within it rounds into the format of the buffers
@@ -42,7 +48,7 @@
  *          made it keeps what the others get (`doubling`: only where `ranks` is no power of two, as nothing travels
  *          otherwise). With a scaled format each piece is quantized as one row by
  *          hu_scaled_quantize. A piece ends at every multiple of HU_COLLECTIVE_PIECE elements of the buffer, and where
- *          a chunk of a `ring` of the model ends
+ *          a chunk of a `ring` or a `direct` of the model ends
  * result   the last sum is rounded into the format of the buffers by the call's mode, unless it is in that format. With
  *          one participant nothing travels: z is its x, and NaNs become those of the format; with `exact` the sum of
  *          one term, rounded by the call's mode, whose policy may saturate infinities
@@ -50,10 +56,11 @@
  *          counter) of exec->stream (key, counter); with a scaled format, word j of the stream whose counter is that
  *          plus the piece's first element. r = 4 (b + k ranks) + j: k is 0, and 1 for the second base of hierarchical;
  *          b is the participant whose sum is q (of a group, and of those that hold the same sum, the first), also where
- *          p travels; j is 0 for q into the wire, 1 for p into it, 2 for the sum, 3 for the wire of the last sum, of
- *          which b is the first participant of the base. The result's rounding, and those of `exact`, take word i of
- *          exec->stream itself
- * special  operands, signs of zeros and events are those of hu_add (arith.h), hu_convert_n and, for exact, sum.h */
+ *          p travels; j is 0 for q into the wire, 1 for p into it, 2 for the sum, 3 for the wire of the last sum. Of
+ *          that, and of the sum of a `switch`, b is the first participant of the base. The result's rounding, and those
+ *          of `exact`, take word i of exec->stream itself
+ * special  operands, signs of zeros and events are those of hu_add (arith.h), hu_convert_n and, for exact and switch,
+ *          sum.h */
 #ifndef HALFULP_COLLECTIVE_H
 #define HALFULP_COLLECTIVE_H
 
@@ -72,7 +79,9 @@ enum {
   HU_COLLECTIVE_RING = 2,     /* ring(F): reduce-scatter, all-gather */
   HU_COLLECTIVE_TREE = 3,     /* tree(F): binomial */
   HU_COLLECTIVE_DOUBLING = 4, /* doubling(F) */
-  HU_COLLECTIVE_COUNT = 5     /* (count) */
+  HU_COLLECTIVE_DIRECT = 5,   /* direct(F): two shots, all to all */
+  HU_COLLECTIVE_SWITCH = 6,   /* switch(F): one sum of all */
+  HU_COLLECTIVE_COUNT = 7     /* (count) */
 };
 /* How numbers travel. */
 enum {

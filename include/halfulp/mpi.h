@@ -11,7 +11,7 @@
  *
  *   ways      with one participant a rank, pairwise, ring, tree and doubling are carried out as collective.h says: the
  *             messages between ranks are those of the model, rounded into its wire (what a scaled wire leaves travels
- *             as binary32 numbers). exact, hierarchical, and ranks with several participants go by segments: each rank
+ *             as binary32 numbers). The other models, and ranks with several participants, go by segments: each rank
  *             gets a part of all buffers, reduces it and hands its sums out. Both ways give the same bits
  *   together  a call is collective: all ranks of the communicator make it. First they compare their arguments, so that
  *             a rank with wrong ones keeps no other one waiting: all ranks return the error. z and events are untouched

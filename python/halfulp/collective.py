@@ -32,10 +32,11 @@ class Collective(Value):
     Parameters
     ----------
     text : str
-        "exact"; "ring(bfloat16)", reduce-scatter and all-gather; "tree(F)"; "doubling(F)"; "pairwise(F)";
-        "hierarchical(8,exact,ring(bfloat16))", the first within groups of 8, the second over the groups. In the
-        parentheses after the format a rounding mode, "sat=POLICY" and "wire=", a format or a scaled format, may follow:
-        "ring(binary32,wire=mxfp8_e4m3)". The grammar and every step are in halfulp/collective.h.
+        "exact"; "ring(bfloat16)", reduce-scatter and all-gather; "tree(F)"; "doubling(F)"; "pairwise(F)"; "direct(F)", all
+        to all, then all-gather; "switch(F)", one sum of all; "hierarchical(8,exact,ring(bfloat16))", the first within
+        groups of 8, the second over the groups. In the parentheses after the format a rounding mode, "sat=POLICY" and
+        "wire=", a format or a scaled format, may follow: "ring(binary32,wire=mxfp8_e4m3)". The grammar and every step
+        are in halfulp/collective.h.
     """
 
     __slots__ = ()

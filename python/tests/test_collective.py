@@ -53,6 +53,26 @@ def test_wire(random):
     np.testing.assert_array_equal(halfulp.all_reduce(rows, 'tree(binary32,wire=mxfp8_e4m3)'), expected)
 
 
+@pytest.mark.parametrize('wire', ['mxfp8_e4m3', 'nvfp4', 'scaled(float8_e4m3fn;scale=binary32;block=1x128;rule=ratio)'])
+def test_direct_and_switch(random, wire):
+    """collective.h: pieces of 512 numbers, which end with a chunk of `direct`, are quantized as rows of their own."""
+    n, ranks = 1400, 3
+    rows, at = draws(random, ranks, n), np.arange(n)
+
+    def sent(x, cuts):
+        return np.concatenate([halfulp.quantize(part, halfulp.Scaling(wire)) for part in np.split(x, cuts)])
+
+    chunks = [c[0] for c in np.array_split(at, ranks)][1:]
+    cuts = sorted({*chunks, 512, 1024})
+    total = sent(rows[0], cuts)
+    for row in rows[1:]:
+        total = added(total, sent(row, cuts), 'binary32')
+    np.testing.assert_array_equal(halfulp.all_reduce(rows, 'direct(binary32,wire=%s)' % wire), sent(total, cuts))
+    arrived = np.stack([sent(row, [512, 1024]) for row in rows]).astype(np.float64)
+    total = halfulp.quantize(arrived.sum(axis=0), 'bfloat16').astype(np.float32)  # exact in binary64: few digits
+    np.testing.assert_array_equal(halfulp.all_reduce(rows, 'switch(bfloat16,wire=%s)' % wire), sent(total, [512, 1024]))
+
+
 def test_types(random):
     rows = draws(random, 4, 30)
     half = halfulp.all_reduce(rows.astype(np.float16), 'ring(binary16)')

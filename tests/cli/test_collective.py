@@ -74,6 +74,22 @@ class Collective(support.Case):
         self.assertEqual(m["max_abs"], max(abs(a - b) for a, b in zip(z, exact)))
         self.assertEqual(m["different"], sum(a != b for a, b in zip(z, exact)))
 
+    def test_direct(self):
+        """Participants in order, whoever owns the chunk; each number and each sum travels as a bfloat16 number."""
+        _, _, z = self.sums(*self.files, "--reduce", "direct(bfloat16,wire=bfloat16)")
+        want = []
+        for column in zip(*self.rows):
+            held = bfloat16(column[0])
+            for x in column[1:]:
+                held = bfloat16(held + bfloat16(x))
+            want.append(held)
+        self.assertEqual(list(z), want)
+
+    def test_switch(self):
+        """Exact sums, rounded once."""
+        _, _, z = self.sums(*self.files, "--reduce", "switch(bfloat16)")
+        self.assertEqual(list(z), [bfloat16(sum(column)) for column in zip(*self.rows)])
+
     def test_one_file_is_its_rows(self):
         whole = self.write("all.npy", support.npy("<f4", (5, 23), support.floats([x for row in self.rows for x in row])))
         for model in ("exact", "tree(bfloat16,wire=float8_e5m2)", "hierarchical(2,exact,ring(binary16,sra:8))"):

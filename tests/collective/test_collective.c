@@ -58,7 +58,7 @@ static uint32_t random_of(hu_stream stream, size_t i, hu_mode mode) {
 
 /* ---- messages ---- */
 
-/* Where element i's chunk of a ring over `count` ends. */
+/* Where element i's chunk of a ring or a direct over `count` ends. */
 static size_t chunk_end(size_t n, size_t count, size_t i) {
   size_t end = 0;
   for (size_t c = 0; c < count; c++) {
@@ -68,17 +68,21 @@ static size_t chunk_end(size_t n, size_t count, size_t i) {
   return n;
 }
 
+static int has_chunks(const hu_collective_base *base) {
+  return base->kind == HU_COLLECTIVE_RING || base->kind == HU_COLLECTIVE_DIRECT;
+}
+
 static size_t piece_end(const t_world *world, size_t i) {
   const hu_collective *m = world->model;
   size_t end = i;
   do end++;
   while (end < world->n && end % HU_COLLECTIVE_PIECE);
   size_t group = m->group && m->group < world->ranks ? m->group : world->ranks, rings[3] = {0, 0, 0};
-  if (m->base.kind == HU_COLLECTIVE_RING) {
+  if (has_chunks(&m->base)) {
     rings[0] = group;
     rings[1] = world->ranks % group;
   }
-  if (m->group && m->outer.kind == HU_COLLECTIVE_RING) rings[2] = (world->ranks + group - 1) / group;
+  if (m->group && has_chunks(&m->outer)) rings[2] = (world->ranks + group - 1) / group;
   for (int k = 0; k < 3; k++)
     if (rings[k] > 1 && chunk_end(world->n, rings[k], i) < end) end = chunk_end(world->n, rings[k], i);
   return end;
@@ -206,6 +210,43 @@ static void doubling(t_world *world, const members *m) {
   if (extra) send_to_all(world, m, 0, 0, world->n);
 }
 
+/* Two shots: what arrives at the owner of a chunk, from itself, too, is added in order. */
+static void direct(t_world *world, const members *m) {
+  size_t first = 0;
+  t_held *sum = calloc(world->n, sizeof *sum), *q = calloc(world->n, sizeof *q);
+  for (size_t owner = 0; owner < m->count; owner++) {
+    size_t past = first + world->n / m->count + (owner < world->n % m->count);
+    sent(world, m, sum, held_at(world, m, 0), first, past, 0, 0);
+    for (size_t r = 1; r < m->count; r++) {
+      sent(world, m, q, held_at(world, m, r), first, past, r, 0);
+      for (size_t i = first; i < past; i++) sum[i] = added(world, m, sum[i], q[i], i, r);
+    }
+    for (size_t i = first; i < past; i++) held_at(world, m, owner)[i] = sum[i];
+    send_to_all(world, m, owner, first, past);
+    first = past;
+  }
+  free(sum);
+  free(q);
+}
+
+/* One sum of all that arrives, rounded once, which is sent to all. */
+static void in_switch(t_world *world, const members *m) {
+  t_held *q = calloc(m->count * world->n, sizeof *q);
+  hu_mode mode = m->base->mode;
+  for (size_t r = 0; r < m->count; r++) sent(world, m, q + r * world->n, held_at(world, m, r), 0, world->n, r, 0);
+  for (size_t i = 0; i < world->n; i++) {
+    hu_sum sum = {{0}, 0, 0};
+    t_held z = {0, m->base->sum};
+    uint32_t set;
+    for (size_t r = m->count; r-- > 0;) hu_sum_add(&sum, q[r * world->n + i].format, q[r * world->n + i].code);
+    z.code = hu_sum_round(&sum, z.format, mode, random_of(words(world, m, 0, 2), i, mode), &set);
+    hu_events_count(&world->events, set);
+    held_at(world, m, 0)[i] = z;
+  }
+  send_to_all(world, m, 0, 0, world->n);
+  free(q);
+}
+
 static void exact(t_world *world, const members *m) {
   for (size_t i = 0; i < world->n; i++) {
     hu_sum sum = {{0}, 0, 0};
@@ -235,6 +276,8 @@ static void all_reduce(t_world *world, const members *m) {
       send_to_all(world, m, 0, 0, world->n);
       break;
     case HU_COLLECTIVE_RING: ring(world, m); break;
+    case HU_COLLECTIVE_DIRECT: direct(world, m); break;
+    case HU_COLLECTIVE_SWITCH: in_switch(world, m); break;
     default: doubling(world, m); break;
   }
 }
@@ -492,6 +535,8 @@ static void test_wrong_texts(void **state) {
                {"ring(bfloat16,wire=bfloat17)", HU_E_NAME, 19},
                {"ring(bfloat16,wire=mxfp8_e4m3,rne)", HU_E_NAME, 19},
                {"ring(fp(11,20,0),wire=mxfp8_e4m3)", HU_E_CARRIER, 0},
+               {"switch", HU_E_TEXT, 6},
+               {"direct(fp(11,20,0),wire=nvfp4)", HU_E_CARRIER, 0},
                {"exact(bfloat16)", HU_E_NAME, 0},
                {"exact ", HU_E_NAME, 0},
                {"hierarchical(0,exact,exact)", HU_E_TEXT, 13},

@@ -95,6 +95,8 @@ static const char *const models[] = {
     "ring(bfloat16)",
     "ring(bfloat16,sra:16,wire=float8_e4m3fn)",
     "ring(binary32,wire=mxfp8_e4m3)",
+    "direct(binary32,sra:9,wire=mxfp8_e4m3)",
+    "switch(bfloat16,sra:8,wire=float8_e5m2)",
     "tree(binary16)",
     "tree(bfloat16,sra:8,wire=bfloat16)",
     "doubling(bfloat16)",

@@ -38,9 +38,9 @@ void hui_close_feedback(hu_trainer *trainer) {
 
 /* ---- pieces of a model ---- */
 
-/* The end of the chunk that element i lies in, where the base is a ring of `count` participants. */
+/* The end of the chunk that element i lies in, where the base cuts the buffer for `count` participants. */
 static size_t chunk_end(const hu_collective_base *base, size_t i, size_t n, size_t count) {
-  if (base->kind != HU_COLLECTIVE_RING || count < 2) return n;
+  if ((base->kind != HU_COLLECTIVE_RING && base->kind != HU_COLLECTIVE_DIRECT) || count < 2) return n;
   size_t length = n / count, longer = n % count, of_longer = longer * (length + 1);
   if (i < of_longer) return i - i % (length + 1) + length + 1;
   return i - (i - of_longer) % length + length;

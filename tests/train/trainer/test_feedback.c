@@ -30,17 +30,21 @@ static size_t see_shards(void) {
   return n;
 }
 
-/* 1 where a ring of so many participants has a chunk that begins with i. */
+/* 1 where a base that cuts the buffer for so many participants has a chunk that begins with i. */
 static int chunk_begins(size_t i, size_t n, size_t count) {
   size_t begin = 0;
   for (size_t c = 0; c < count && begin < i; c++) begin += n / count + (c < n % count);
   return count > 1 && begin == i;
 }
 
-/* 1 where a piece of the model begins with i: every ring of it has its chunks, that of a smaller last group, too. */
+static int has_chunks(const hu_collective_base *base) {
+  return base->kind == HU_COLLECTIVE_RING || base->kind == HU_COLLECTIVE_DIRECT;
+}
+
+/* 1 where a piece of the model begins with i: every base of it has its chunks, that of a smaller last group, too. */
 static int piece_begins(const hu_collective *c, size_t i, size_t n) {
   size_t group = c->group ? c->group : SHARDS, groups = (SHARDS + group - 1) / group;
-  int base = c->base.kind == HU_COLLECTIVE_RING, outer = c->outer.kind == HU_COLLECTIVE_RING;
+  int base = has_chunks(&c->base), outer = has_chunks(&c->outer);
   return i % 512 == 0 || (base && (chunk_begins(i, n, group) || chunk_begins(i, n, SHARDS % group))) ||
          (outer && chunk_begins(i, n, groups));
 }
@@ -161,6 +165,8 @@ static void test_as_defined(void **state) {
                                 "tree(binary32,sat=none,wire=fp(4,3,9):fn)",
                                 "ring(bfloat16,sra:8)",
                                 "ring(bfloat16,sra:8,wire=mxfp8_e4m3)",
+                                "direct(bfloat16,sra:8,wire=nvfp4)",
+                                "switch(bfloat16,sra:8,wire=mxfp8_e4m3)",
                                 "hierarchical(2,ring(binary32,wire=mxfp8_e4m3),ring(bfloat16))",
                                 "hierarchical(3,ring(binary32,wire=mxfp8_e4m3),ring(bfloat16))"};
   for (size_t i = 0; i < sizeof models / sizeof *models; i++) {

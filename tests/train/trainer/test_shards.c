@@ -78,7 +78,9 @@ static void test_joined(void **state) {
                                 "tree(binary16)",
                                 "doubling(binary32)",
                                 "pairwise(float8_e5m2,wire=float8_e4m3fn)",
-                                "ring(bfloat16,wire=mxfp8_e4m3)"};
+                                "ring(bfloat16,wire=mxfp8_e4m3)",
+                                "direct(bfloat16,wire=mxfp8_e4m3)",
+                                "switch(binary16,rtz)"};
   for (size_t i = 0; i < sizeof models / sizeof *models; i++) {
     joined_as(models[i], "2", "32", "1", 2);
     joined_as(models[i], "8", "8", "3", 8);
