@@ -11,11 +11,15 @@
 
 #include "cli/base/cli.h"
 
-double progress_seconds(void) {
+static double seconds_of(clockid_t clock) {
   struct timespec time;
-  clock_gettime(CLOCK_MONOTONIC, &time);
+  clock_gettime(clock, &time);
   return (double)time.tv_sec + 1e-9 * (double)time.tv_nsec;
 }
+
+double progress_seconds(void) { return seconds_of(CLOCK_MONOTONIC); }
+
+double progress_processor_seconds(void) { return seconds_of(CLOCK_PROCESS_CPUTIME_ID); }
 
 static int columns(void) {
   struct winsize size;

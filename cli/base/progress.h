@@ -25,5 +25,7 @@ void progress_end(progress *bar);
 int progress_due(double *last);
 /* Returns seconds of a clock that does not jump, from some moment on. */
 double progress_seconds(void);
+/* Returns the seconds that processors have worked for this process, all threads together. */
+double progress_processor_seconds(void);
 
 #endif

@@ -136,7 +136,7 @@ static const cli_command command = {
     "the test set, steps skipped by the loss scale, share of the weight updates that were lost, and a digest of the "
     "weights,\n"
     "which is the same on every machine; then other tables, and the paper's claims with the numbers measured. Exits\n"
-    "with 1 if one does not hold.",
+    "with 1 if one does not hold, or if nothing of a table fits its budget.",
     "  halfulp experiment\n"
     "  halfulp experiment bfloat16-updates --data . -j 2\n"
     "  halfulp experiment s2fp8 --data . --output /tmp/s2fp8 --json\n"

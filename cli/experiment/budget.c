@@ -169,7 +169,7 @@ static int run(budget *work, int *stopped) {
 }
 
 int budget_command(const budget_how *how) {
-  budget work = {.how = how, .lock = -1, .started = progress_seconds()};
+  budget work = {.how = how, .lock = -1, .started = progress_seconds(), .smallest = (double)NAN};
   int status = check(how), stopped = 0;
   if (status != CLI_OK) return status;
   if (!(how->seconds > 0)) {
@@ -183,5 +183,5 @@ int budget_command(const budget_how *how) {
   free(work.row);
   free(work.run);
   if (stopped) raise(stopped); /* takes its default effect */
-  return status;
+  return status == CLI_OK && isfinite(work.smallest) ? CLI_DIFFERENT : status;
 }

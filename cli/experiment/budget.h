@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* cli/experiment/budget.h - `halfulp experiment --paper P --table T`: the runs of a paper's table within a budget of
- * time. Steps are timed, the runs are cut to fit, and what was cut is said.
+ * time. Steps are timed, the runs are cut to fit, and what was cut is said. The time of a step is what processors work,
+ * by the threads of the run, so that other work on the machine does not change a plan; on a device it is the clock's.
  *
  * What is cut, in this order: epochs, down to a tenth of the paper's; the width of the networks, to a half and a
  * quarter; epochs, down to one; steps, down to BUDGET_STEPS_LEAST; whole rows, from the last one on. All runs of a row
@@ -32,6 +33,7 @@ typedef struct budget_row {
   uint64_t steps;      /* of each run; 0: none */
   uint64_t full_steps; /* of the paper's; 0: not timed */
   uint64_t an_epoch;
+  uint64_t batch;             /* of the paper's */
   double seconds;             /* of all of its runs, as planned */
   char left[BUDGET_LEFT_MAX]; /* why it is not run; "" */
 } budget_row;
@@ -57,7 +59,8 @@ typedef struct budget {
   size_t rows;
   budget_run *run; /* row by row */
   size_t runs;
-  double started;
+  double started, last; /* seconds: when; of the last timing of steps */
+  double smallest;      /* seconds for which something would be run, where nothing is; else NaN */
 } budget;
 
 /* All return 0, or an exit code after an error line. */
@@ -83,7 +86,8 @@ int budget_write_config(const budget *work, const budget_run *run);
 /* Checks that the files are there that the rows need. */
 int budget_find_data(const budget *work);
 
-/* Times steps and decides what is cut (budget_plan.c); or reads what was decided before. */
+/* Times steps and decides what is cut (budget_plan.c); or reads what was decided before. A plan of nothing is not kept.
+ */
 int budget_plan(budget *work);
 extern const double budget_parts[BUDGET_WIDTHS];
 

@@ -4,6 +4,7 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "cli/base/cli.h"
 #include "cli/base/io.h"
@@ -23,34 +24,50 @@ static int count_steps(const budget *work, const budget_run *run, budget_row *ro
   if (!trainer) return CLI_BAD;
   row->full_steps = hu_trainer_steps(trainer);
   row->an_epoch = hu_trainer_steps_an_epoch(trainer);
+  row->batch = strtoull(hu_trainer_get(trainer, "run.batch"), NULL, 10);
   hu_trainer_free(trainer);
   return CLI_OK;
 }
 
-/* Measures the seconds of a step: of an eighth of the batch, times 8. The first step is left out: its memory is new. */
-static int time_steps(const budget *work, budget_run *run, size_t width) {
+static double seconds_now(const budget *work) {
+  return work->how->engine ? progress_seconds() : progress_processor_seconds();
+}
+
+/* Returns how many threads of a run work at a time. */
+static double threads_at_work(const budget *work, const hu_trainer *trainer) {
+  double threads = strtod(hu_trainer_get(trainer, "run.threads"), NULL), most = (double)sysconf(_SC_NPROCESSORS_ONLN);
+  if (work->how->engine || most < 1) return 1;
+  return threads > 0 && threads < most ? threads : most;
+}
+
+/* Measures the seconds of a step: of a part of the batch, by what that is of the whole. The first step is left out: its
+ * memory is new. */
+static int time_steps(budget *work, budget_run *run, size_t width) {
   enum { MOST = 4, PART = 8 };
-  double start = progress_seconds(), sum = 0;
+  double clock = progress_seconds(), start = seconds_now(work), sum = 0;
   hu_trainer *trainer = budget_begin(work, &run->cell, &(budget_size){.part = budget_parts[width], .divide = PART});
   if (!trainer) return CLI_BAD;
-  run->begin[width] = progress_seconds() - start;
+  run->begin[width] = seconds_now(work) - start;
   int n = 0;
   hu_status status = HU_OK;
   for (; n < MOST && status == HU_OK && !hu_trainer_done(trainer) && (n < 2 || sum < 0.5); n++) {
-    start = progress_seconds();
+    start = seconds_now(work);
     status = hu_trainer_step(trainer, NULL);
     if (n == 1) sum = 0;
-    sum += progress_seconds() - start;
+    sum += seconds_now(work) - start;
   }
-  run->step[width] = PART * sum / (n > 1 ? n - 1 : 1);
+  double whole = (double)work->row[run->row].batch / strtod(hu_trainer_get(trainer, "run.batch"), NULL);
+  run->step[width] = whole * sum / (n > 1 ? n - 1 : 1) / threads_at_work(work, trainer);
   hu_trainer_free(trainer);
+  work->last = progress_seconds() - clock;
   return status == HU_OK ? CLI_OK : cli_fail_status("timing a step", status);
 }
 
-/* Returns 1 if this row's part of the time for timing, which is a quarter of the budget, is gone. */
-static int is_late(const budget *work, const budget_row *row) {
+/* Returns 1 if what takes so many seconds more ends behind this row's part of the time for timing, which is a quarter
+ * of the budget. */
+static int is_late(const budget *work, const budget_row *row, double more) {
   double part = (double)(row - work->row + 1) / (double)work->rows;
-  return progress_seconds() - work->started > work->how->seconds / 4 * part;
+  return progress_seconds() - work->started + more > work->how->seconds / 4 * part;
 }
 
 static budget_run *first_run(const budget *work, const budget_row *row, size_t *count) {
@@ -62,15 +79,17 @@ static budget_run *first_run(const budget *work, const budget_row *row, size_t *
 
 /* ---- what fits ---- */
 
-static double steps_to_see(const budget *work, const table_cell *cell) {
-  enum { STAND_IN = 500, BATCH = 128 };
+/* Counts what the evaluation of a run takes, in steps. */
+static double steps_to_see(const budget *work, const table_cell *cell, uint64_t batch) {
+  enum { STAND_IN = 500 };
   double test = work->how->stand_in ? STAND_IN : (double)cell->row->data->test;
-  return ceil(test / BATCH) * table_seeing(cell->row);
+  return ceil(test / (double)batch) * table_seeing(cell->row);
 }
 
 /* Returns the seconds of a run, with one step more, and of nothing but what each run needs. */
 static double run_seconds(const budget *work, const budget_run *run, size_t width, double steps) {
-  return run->begin[width] + (steps + steps_to_see(work, &run->cell)) * run->step[width];
+  double seen = steps_to_see(work, &run->cell, work->row[run->row].batch);
+  return run->begin[width] + (steps + seen) * run->step[width];
 }
 
 static double row_seconds(const budget *work, const budget_row *row, size_t width, double steps) {
@@ -102,31 +121,40 @@ static int try_epochs(const budget *work, budget_row *row, size_t width, double 
   return steps != 0;
 }
 
+/* Times the first run of a row from the narrowest width on, as long as there is time. Twice the width has four times
+ * the work, and takes so much where it was not timed. */
+static int time_widths(budget *work, const budget_row *row, budget_run *run, size_t widths) {
+  enum { WORK = 4 };
+  int status = time_steps(work, run, widths - 1);
+  for (size_t k = widths - 1; k-- > 0 && status == CLI_OK;) {
+    run->begin[k] = run->begin[k + 1];
+    run->step[k] = WORK * run->step[k + 1];
+    if (!is_late(work, row, WORK * work->last)) status = time_steps(work, run, k);
+  }
+  return status;
+}
+
 /* Finds the largest width at which a tenth of the epochs fits, if all runs of the row take what the first one does;
- * else the narrowest one, which is timed at once where there is little time. */
-static int find_width(const budget *work, const budget_row *row, double share, size_t *width) {
+ * else the narrowest one. */
+static int find_width(budget *work, const budget_row *row, double share, size_t *width) {
   size_t n, widths = table_has_width(row->row) ? BUDGET_WIDTHS : 1;
   budget_run *run = first_run(work, row, &n);
-  for (size_t k = 0; k < widths; k++) {
-    if (k && is_late(work, row)) k = widths - 1;
-    int status = time_steps(work, run, k);
-    if (status != CLI_OK) return status;
-    *width = k;
-    double least = ceil((double)row->full_steps / (double)row->an_epoch / 10) * (double)row->an_epoch;
-    if ((double)n * run_seconds(work, run, k, least) <= share) return CLI_OK;
-  }
-  return CLI_OK;
+  int status = time_widths(work, row, run, widths);
+  double least = ceil((double)row->full_steps / (double)row->an_epoch / 10) * (double)row->an_epoch;
+  *width = 0;
+  while (*width + 1 < widths && !((double)n * run_seconds(work, run, *width, least) <= share)) ++*width;
+  return status;
 }
 
 /* Times the other runs at that width; those for which there is no time take what the first one does. */
-static int time_others(const budget *work, const budget_row *row, size_t width) {
+static int time_others(budget *work, const budget_row *row, size_t width) {
   size_t n;
   budget_run *run = first_run(work, row, &n);
   int status = CLI_OK;
   for (size_t i = 1; i < n && status == CLI_OK; i++) {
     run[i].step[width] = run[0].step[width];
     run[i].begin[width] = run[0].begin[width];
-    if (!is_late(work, row)) status = time_steps(work, &run[i], width);
+    if (!is_late(work, row, work->last)) status = time_steps(work, &run[i], width);
   }
   for (size_t i = 0; i < n && status == CLI_OK; i++)
     run[i].full_seconds =
@@ -149,13 +177,26 @@ static void fit_row(const budget *work, budget_row *row, double share) {
            table_time(have, fmax(share, 0)));
 }
 
-static int cut_row(const budget *work, budget_row *row, double share) {
+static int cut_row(budget *work, budget_row *row, double share) {
   size_t n;
   int status = count_steps(work, first_run(work, row, &n), row);
   if (status == CLI_OK) status = find_width(work, row, share, &row->width);
   if (status == CLI_OK) status = time_others(work, row, row->width);
   if (status == CLI_OK) fit_row(work, row, share);
   return status;
+}
+
+/* Returns the budget for which the least costly row would be run, where none is: a quarter of it, or what was taken
+ * now, goes for timing, and a quarter more is for what times differ by. NaN where a row is. */
+static double smallest_budget(const budget *work) {
+  double z = INFINITY, spent = progress_seconds() - work->started;
+  for (size_t i = 0; i < work->rows; i++) {
+    const budget_row *row = &work->row[i];
+    double least = row_seconds(work, row, row->width, BUDGET_STEPS_LEAST);
+    if (row->steps) return (double)NAN;
+    z = fmin(z, fmax(least / 0.75, least + spent));
+  }
+  return ceil(1.25 * z);
 }
 
 /* Gives each row an equal share of what is left by those before it. Then rows that are left out, from the first one on,
@@ -180,6 +221,7 @@ static int cut_rows(budget *work) {
     if (*row->left) memcpy(row->left, said, sizeof said);
     planned += row->seconds;
   }
+  if (status == CLI_OK) work->smallest = smallest_budget(work);
   progress_end(&bar);
   return status;
 }
@@ -285,7 +327,7 @@ int budget_plan(budget *work) {
   work->fresh = !found;
   if (status == CLI_OK && !found) {
     status = cut_rows(work);
-    if (status == CLI_OK) status = cli_own_text(path, print_plan, work);
+    if (status == CLI_OK && !isfinite(work->smallest)) status = cli_own_text(path, print_plan, work);
   }
   free(path);
   return status;

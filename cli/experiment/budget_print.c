@@ -123,6 +123,8 @@ void budget_print(FILE *out, const budget *work) {
             "Cut to %s, in this order: epochs to a tenth, width to a half and a quarter, epochs to one, steps, rows. "
             "A run that is cut has no figure of the paper beside it.\n",
             table_time(time, work->how->seconds));
+  if (isfinite(work->smallest))
+    fprintf(out, "Nothing was run: with --budget %.0fs something would be.\n", work->smallest);
   fprintf(out, "%-*s  %-*s  %-15s%-22s  %-9s  %s\n", (int)widest(table, 0), "row", (int)widest(table, 1), "column",
           "paper", "ours", "full size", "run");
   for (size_t i = 0; i < work->runs; i++) {
@@ -215,7 +217,7 @@ static void json_run(FILE *out, const budget *work, const budget_run *run, int f
 void budget_print_json(FILE *out, const void *what) {
   const budget *work = what;
   json_table(out, work->table, work->how->stand_in, work->how->seconds, progress_seconds() - work->started);
-  fputs(",\n \"runs\": [", out);
+  cli_json(out, ", 'smallest_budget': ?,\n 'runs': [", cli_known(work->smallest));
   for (size_t i = 0; i < work->runs; i++) json_run(out, work, &work->run[i], i == 0);
   json_left_out(out, work->table);
   fputc('\n', out);

@@ -80,8 +80,8 @@ const char *table_unit(const table_row *row) { return figures[row->data->figure]
 const char *table_measure(const table_row *row) { return figures[row->data->figure].measure; }
 
 double table_seeing(const table_row *row) {
-  const double pass = 0.4, words = 30;
-  return row->data->figure == TABLE_BLEU ? pass * words : pass;
+  const double words = 30;
+  return row->data->figure == TABLE_BLEU ? TABLE_PASS * words : TABLE_PASS;
 }
 
 const char *table_time(char text[TABLE_TIME_MAX], double seconds) {

@@ -104,6 +104,8 @@ double table_step_seconds(const table_cell *cell);
 /* Returns 1 if that was not measured, but follows from numbers of multiplications and of weights, or from a network. */
 int table_step_is_counted(const table_cell *cell);
 
+/* What a pass without gradients takes, in steps. */
+#define TABLE_PASS 0.4
 /* Returns what an evaluation of a batch costs, in steps of training: a pass, and of translations about as many passes
  * as a sentence has words. */
 double table_seeing(const table_row *row);
@@ -121,7 +123,8 @@ const char *table_measure(const table_row *row);
 enum { TABLE_TIME_MAX = 32 };
 const char *table_time(char text[TABLE_TIME_MAX], double seconds);
 
-/* Steps and seconds of a cell at full size, with the recorded step; seconds NaN where it was not measured. */
+/* Steps and seconds of a cell at full size, with the recorded step and the evaluations of both sets after each epoch,
+ * which `halfulp train` makes; seconds NaN where it was not measured. */
 typedef struct table_size {
   double steps, seconds;
   unsigned long long batch, epochs;

@@ -50,7 +50,8 @@ static void say_time(char *text, size_t size, const table_cell *cell) {
   int n = snprintf(text, size, "Full size: %.0f steps of %llu samples. ", full.steps, full.batch);
   if (isfinite(full.seconds))
     snprintf(text + n, size - (size_t)n,
-             "About %s with one thread of the CPU of bench/README.md, estimated from a %s step of %s s.",
+             "About %s with one thread of the CPU of bench/README.md and an evaluation of both sets after each epoch, "
+             "estimated from a %s step of %s s.",
              table_time(time, full.seconds), table_step_is_counted(cell) ? "counted, not measured," : "measured",
              ROUNDED(table_step_seconds(cell), 2));
 }

@@ -116,10 +116,14 @@ static int read_size(void *context, const char *key, const char *value) {
 }
 
 table_size table_full_size(const table_cell *cell) {
+  enum { BATCHES_SEEN = 8 }; /* of a text for training */
   sizes full = {1, 0};
   const table_data *data = cell->row->data;
+  int of_text = data->figure == TABLE_BLEU || data->figure == TABLE_PERPLEXITY;
   (void)table_cell_keys(cell, 0, 1, read_size, &full);
   double steps = (double)(data->count / full.batch * full.epochs), step = table_step_seconds(cell);
-  double seen = ceil((double)data->test / (double)full.batch) * table_seeing(cell->row);
-  return (table_size){steps, (steps + seen) * step, full.batch, full.epochs};
+  double batches = floor((double)data->count / (double)full.batch);
+  double seen = ceil((double)data->test / (double)full.batch) * table_seeing(cell->row) +
+                TABLE_PASS * (of_text ? BATCHES_SEEN : batches);
+  return (table_size){steps, (steps + (double)full.epochs * seen) * step, full.batch, full.epochs};
 }

@@ -5,7 +5,8 @@
  * happens there: kill (SIGKILL), a number of a signal, or fail (the call fails; FAULT_ERRNO, default ENOSPC).
  * FAULT_ONLY: calls of this name alone count. FAULT_WAIT: each of them first waits so many milliseconds. FAULT_NEVER:
  * calls of this name always fail, as where a file system has no such thing. FAULT_CLOCK: the clock that does not jump
- * runs so many times as fast, so that a test need not wait for what takes long. */
+ * runs so many times as fast, so that a test need not wait for what takes long. FAULT_PROCESSOR: each look at the time
+ * that processors took finds so many milliseconds more. */
 #include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -86,6 +87,12 @@ int clock_gettime(clockid_t clock, struct timespec *now) {
   int (*real)(clockid_t, struct timespec *) = (int (*)(clockid_t, struct timespec *))next("clock_gettime");
   const char *times = getenv("FAULT_CLOCK");
   int status = real(clock, now);
+  const char *more = getenv("FAULT_PROCESSOR");
+  if (!status && more && clock == CLOCK_PROCESS_CPUTIME_ID) {
+    static long long looks;
+    long long ms = ++looks * atoll(more);
+    *now = (struct timespec){ms / 1000, ms % 1000 * 1000000};
+  }
   if (status || !times || clock != CLOCK_MONOTONIC) return status;
   long long ns = atoll(times) * (now->tv_sec * 1000000000LL + now->tv_nsec);
   *now = (struct timespec){ns / 1000000000, ns % 1000000000};

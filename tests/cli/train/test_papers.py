@@ -5,6 +5,7 @@ import configparser
 import csv
 import hashlib
 import json
+import math
 import os
 import pathlib
 import random
@@ -283,13 +284,46 @@ class Papers(support.Case):
         self.assertRegex(text, r"width x 0.25,  \d+ of 1000000 epochs")
 
     def test_rows_are_left_out(self):
-        made = json.loads(self.table("--budget", "0.1s", "--stand-in", "--row", "resnet50", "--json", "--set", "run.batch=64", "--set",
-                                     "model.net=resnet(blocks=1)"))
+        """If nothing fits, the exit code is 1, and the budget that is named suffices, in the same folder."""
+        args = ["--stand-in", "--row", "resnet50", "--set", "run.batch=64", "--set", "model.net=resnet(blocks=1,width=0.25)"]
+        made = json.loads(self.table("--budget", "0.1s", *args, "--json", code=1))
         for run in made["runs"]:
             self.assertRegex(run["left_out"], r"^20 steps of each run take .*, and its share of the budget is ")
             self.assertIsNone(run["figure"])
             self.assertIsNone(run["steps"])
             self.assertGreater(run["full_seconds"], 1)
+        text = self.table("--budget", "0.1s", *args, code=1)
+        self.assertRegex(text, r"Nothing was run: with --budget \d+s something would be\.")
+        enough = json.loads(self.table("--budget", "%ds" % made["smallest_budget"], *args, "--json"))
+        self.assertIsNone(enough["smallest_budget"])
+        self.assertTrue(all(run["steps"] >= 20 and run["figure"] is not None for run in enough["runs"]))
+
+    def test_processor_time(self):
+        """The plan is made of the processors' time and of counted steps, whatever else the machine does: each look at a clock
+        that was planted finds 10 ms more."""
+        args = ["experiment", "--paper", "s2fp8", "--table", "1", "--row", "resnet20", "--stand-in", *SMALL]
+        for threads, budget, epochs in ("1", "12h", 10), ("2", "12h", 10), ("1", "20s", 10000):
+            run = subprocess.run([support.HALFULP, *args, "--budget", budget, "-j", threads, "--set", "run.epochs=%d" % epochs, "--json",
+                                  "-o", self.path(threads + budget)], capture_output=True, env=support.fault(FAULT_PROCESSOR="10"),
+                                 check=True)
+            made = json.loads(run.stdout)
+            step = 0.010 * 8 / min(int(threads), os.cpu_count())  # of batches of 2 in place of 16
+            seen = math.ceil(500 / 16) * 0.4
+            for run in made["runs"]:
+                self.assertAlmostEqual(run["full_seconds"], 0.010 + (run["full_steps"] + seen) * step, 9)
+                if budget == "20s":
+                    self.assertEqual(run["steps"] % 4, 0)
+                    self.assertLess(run["steps"] * step, 20 / 4)
+
+    def test_a_quarter_for_timing(self):
+        """On a clock that is a thousand times as fast, the first timing takes more than a quarter of a second: no wider network
+        is timed, and no other run; they take four times the time for each width, and what the first run takes."""
+        args = ["experiment", "--paper", "s2fp8", "--table", "1", "--row", "resnet20", "--stand-in", *SMALL, "--set", "run.epochs=10"]
+        run = subprocess.run([support.HALFULP, *args, "--budget", "1s", "--json", "-o", self.path("t")], capture_output=True,
+                             env=support.fault(FAULT_PROCESSOR="10", FAULT_CLOCK="1000"), check=False)
+        self.assertEqual(run.returncode, 1)
+        for one in json.loads(run.stdout)["runs"]:
+            self.assertAlmostEqual(one["full_seconds"], 0.010 + (one["full_steps"] + math.ceil(500 / 16) * 0.4) * 16 * 0.010 * 8, 8)
 
     def test_the_rest_of_a_budget(self):
         """All rows are alike here, so that each has the same share; a plan's times stay within the budget."""
