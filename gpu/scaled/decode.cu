@@ -19,11 +19,11 @@ typedef struct hu_undo_tables {
   uint32_t back[HU_THREADS];  /* of scale codes; HU_NO_BACK: the core decodes */
 } hu_undo_tables;
 
-/* Returns what a number is multiplied by under a scale. FORMULAS is 0 where the format has none, so that their
- * evaluation, which takes a third of the registers, is left out. */
-template <int FORMULAS>
+/* Returns what a number is multiplied by under a scale. RULES is 0 where the format has no formulas and one type of
+ * elements, so that these rules, which take a third of the registers, are left out. */
+template <int RULES>
 HU_DEVICE hu_num hui_undo_back(const hu_scaler *scaler, hu_shared *shared) {
-  if (FORMULAS) {
+  if (RULES) {
     hui_shared_finish(scaler, shared);
     return shared->back;
   }
@@ -31,11 +31,11 @@ HU_DEVICE hu_num hui_undo_back(const hu_scaler *scaler, hu_shared *shared) {
 }
 
 /* Returns what elements under a scale are multiplied by, as a pattern. */
-template <int FORMULAS>
+template <int RULES>
 static __device__ __noinline__ uint32_t hui_back_of(const hu_scaler *scaler, uint32_t code) {
   hu_shared shared;
   shared.code = code;
-  hu_num back = hui_undo_back<FORMULAS>(scaler, &shared);
+  hu_num back = hui_undo_back<RULES>(scaler, &shared);
   if (back.kind == HU_KIND_NAN) return 0x7FC00000;
   uint32_t bits = hui_pack32(back);
   if (back.kind != HU_KIND_FINITE) return bits;
@@ -43,13 +43,13 @@ static __device__ __noinline__ uint32_t hui_back_of(const hu_scaler *scaler, uin
   return x.kind == HU_KIND_FINITE && hui_compare_magnitude(x, back) == 0 ? bits : HU_NO_BACK;
 }
 
-template <int FORMULAS>
+template <int RULES>
 static __device__ __noinline__ uint32_t hui_undo_core(const hu_scaler *scaler, uint32_t scale, uint32_t code) {
   hu_shared shared;
   uint32_t ignored = 0;
   shared.code = scale;
-  hu_num back = hui_undo_back<FORMULAS>(scaler, &shared);
-  if (FORMULAS) return hui_scaled_value(scaler, &shared, code);
+  hu_num back = hui_undo_back<RULES>(scaler, &shared);
+  if (RULES) return hui_scaled_value(scaler, &shared, code);
   return hui_pack32(hui_exact_mul(hui_scaled_number(scaler, code), back, &ignored));
 }
 
@@ -57,7 +57,7 @@ static __device__ __noinline__ uint32_t hui_undo_number(const hu_scaler *scaler,
   return hui_pack32(hui_scaled_number(scaler, code));
 }
 
-template <int FORMULAS>
+template <int RULES>
 HU_DEVICE void hui_undo_begin(const hu_scaled_args &args, hu_undo_tables *tables) {
   if (threadIdx.x == 0) {
     tables->tensor.scaler = args.scaler;
@@ -66,7 +66,7 @@ HU_DEVICE void hui_undo_begin(const hu_scaled_args &args, hu_undo_tables *tables
   }
   __syncthreads();
   if (args.code_size == 1) tables->value[threadIdx.x] = hui_undo_number(&tables->tensor.scaler, threadIdx.x);
-  if (args.scale_size == 1) tables->back[threadIdx.x] = hui_back_of<FORMULAS>(&tables->tensor.scaler, threadIdx.x);
+  if (args.scale_size == 1) tables->back[threadIdx.x] = hui_back_of<RULES>(&tables->tensor.scaler, threadIdx.x);
   __syncthreads();
 }
 
@@ -89,7 +89,7 @@ HU_DEVICE uint32_t hui_undo_code_at(const hu_undo_args &undo, size_t row, size_t
   return hui_code_get(args.scales, args.scale_size, block_row * args.lds + block_col);
 }
 
-template <int FORMULAS>
+template <int RULES>
 HU_DEVICE hu_undo_scale hui_undo_scale_of(const hu_undo_args &undo, const hu_undo_tables &tables, uint32_t code) {
   hu_undo_scale scale;
   scale.code = code;
@@ -98,30 +98,30 @@ HU_DEVICE hu_undo_scale hui_undo_scale_of(const hu_undo_args &undo, const hu_und
   else if (undo.direct && code - 0x800000 < 0x7F000000)
     scale.back = code;
   else
-    scale.back = hui_back_of<FORMULAS>(&tables.tensor.scaler, code);
+    scale.back = hui_back_of<RULES>(&tables.tensor.scaler, code);
   return scale;
 }
 
-template <int FORMULAS>
+template <int RULES>
 HU_DEVICE uint32_t hui_undo_element(const hu_scaled_args &args, const hu_undo_tables &tables,
                                     const hu_undo_scale &scale, uint32_t code) {
-  if (scale.back == HU_NO_BACK || !args.lanes) return hui_undo_core<FORMULAS>(&tables.tensor.scaler, scale.code, code);
+  if (scale.back == HU_NO_BACK || !args.lanes) return hui_undo_core<RULES>(&tables.tensor.scaler, scale.code, code);
   uint32_t x = args.code_size == 1 ? tables.value[code] : hui_undo_number(&tables.tensor.scaler, code);
   float value = __fmul_rn(__uint_as_float(x), __uint_as_float(scale.back));
   return value != value ? 0x7FC00000 : __float_as_uint(value);
 }
 
 /* Decodes four neighbouring bytes under one scale. */
-template <int FORMULAS>
+template <int RULES>
 HU_DEVICE void hui_undo_four(const hu_undo_args &undo, const hu_undo_tables &tables, size_t row, size_t col,
                              uint32_t codes, uint32_t scale) {
-  hu_undo_scale own = hui_undo_scale_of<FORMULAS>(undo, tables, scale);
+  hu_undo_scale own = hui_undo_scale_of<RULES>(undo, tables, scale);
   hu_four<uint32_t> four;
   if (own.back == HU_NO_BACK || !undo.scaled.lanes) {
 #pragma unroll 1
     for (int i = 0; i < 4; i++)
       undo.scaled.z[row * undo.scaled.ldz + col + i] =
-          hui_undo_core<FORMULAS>(&tables.tensor.scaler, own.code, codes >> (8 * i) & 0xFF);
+          hui_undo_core<RULES>(&tables.tensor.scaler, own.code, codes >> (8 * i) & 0xFF);
     return;
   }
 #pragma unroll
@@ -132,22 +132,22 @@ HU_DEVICE void hui_undo_four(const hu_undo_args &undo, const hu_undo_tables &tab
   hui_store_vector(undo.scaled.z + row * undo.scaled.ldz + col, four);
 }
 
-template <int FORMULAS>
+template <int RULES>
 HU_DEVICE void hui_undo_singly(const hu_undo_args &undo, const hu_undo_tables &tables, size_t row, size_t col) {
   size_t end = undo.scaled.cols - col < 4 ? undo.scaled.cols : col + 4;
 #pragma unroll 1
   for (; col < end; col++) {
-    hu_undo_scale scale = hui_undo_scale_of<FORMULAS>(undo, tables, hui_undo_code_at(undo, row, col));
+    hu_undo_scale scale = hui_undo_scale_of<RULES>(undo, tables, hui_undo_code_at(undo, row, col));
     uint32_t code = hui_code_get(undo.scaled.codes, undo.scaled.code_size, row * undo.scaled.ld + col);
-    undo.scaled.z[row * undo.scaled.ldz + col] = hui_undo_element<FORMULAS>(undo.scaled, tables, scale, code);
+    undo.scaled.z[row * undo.scaled.ldz + col] = hui_undo_element<RULES>(undo.scaled, tables, scale, code);
   }
 }
 
-template <int FORMULAS>
+template <int RULES>
 HU_DEVICE void hui_undo_all(const hu_undo_args &undo) {
   __shared__ hu_undo_tables tables;
   const hu_scaled_args &args = undo.scaled;
-  hui_undo_begin<FORMULAS>(args, &tables);
+  hui_undo_begin<RULES>(args, &tables);
   size_t across = (args.cols - 1) / 4 + 1, all = across * args.rows,
          step = (size_t)gridDim.x * HU_THREADS * HU_UNROLL_FOURS;
   int quick = args.code_size == 1 && args.x_vectors && args.z_vectors && undo.fours;
@@ -166,8 +166,8 @@ HU_DEVICE void hui_undo_all(const hu_undo_args &undo) {
     }
 #pragma unroll
     for (int j = 0; j < HU_UNROLL_FOURS; j++) {
-      if (way[j] == 2) hui_undo_four<FORMULAS>(undo, tables, row[j], col[j], codes[j], scales[j]);
-      if (way[j] == 1) hui_undo_singly<FORMULAS>(undo, tables, row[j], col[j]);
+      if (way[j] == 2) hui_undo_four<RULES>(undo, tables, row[j], col[j], codes[j], scales[j]);
+      if (way[j] == 1) hui_undo_singly<RULES>(undo, tables, row[j], col[j]);
     }
   }
 }
@@ -176,7 +176,7 @@ HU_KERNEL __launch_bounds__(HU_THREADS) hui_scaled_undo_kernel(const __grid_cons
   hui_undo_all<0>(undo);
 }
 
-HU_KERNEL __launch_bounds__(HU_THREADS) hui_scaled_formulas_undo_kernel(const __grid_constant__ hu_undo_args undo) {
+HU_KERNEL __launch_bounds__(HU_THREADS) hui_scaled_rules_undo_kernel(const __grid_constant__ hu_undo_args undo) {
   hui_undo_all<1>(undo);
 }
 
@@ -208,7 +208,8 @@ hu_status hui_cuda_scaled_decode(size_t rows, size_t cols, float *z, size_t ldz,
   for (int i = 0; i < 63; i++)
     if (args->side_cols == (size_t)1 << i) undo.shift = i;
   uint64_t fours = ((args->cols - 1) / 4 + 1) * (uint64_t)args->rows;
-  auto kernel = args->scaler.by_formulas ? hui_scaled_formulas_undo_kernel : hui_scaled_undo_kernel;
+  int rules = args->scaler.by_formulas || args->scaler.two_types;
+  auto kernel = rules ? hui_scaled_rules_undo_kernel : hui_scaled_undo_kernel;
   HU_LAUNCH(kernel, hui_grid_size(fours / (HU_THREADS * HU_UNROLL_FOURS) + 1, 4), 0, stream, undo);
   return hui_launched();
 }
