@@ -35,19 +35,18 @@ void hui_scaled_core(const hu_scaled_work *work, hu_scaled_span span, const hu_s
 
 /* ---- lanes and kernels, a step after another; each block of `side` has one amount ---- */
 
-static void call_kernel(const hu_scaled_work *work, const hu_scaled_span *span, const uint32_t *y, uint32_t *z,
-                        hu_events *counts) {
+static void call_kernel(const hu_scaled_work *work, const hu_lane_constants *constants, const hu_scaled_span *span,
+                        const uint32_t *y, uint32_t *z, hu_events *counts) {
   hu_piece piece = {span->n, z, y, key_of(work), word_at(work, span->row, span->col), 0};
   if (z) {
-    work->kernels->quantize(&work->constants, &piece, counts);
+    work->kernels->quantize(constants, &piece, counts);
     return;
   }
   piece.z = hui_scaled_code(work, span->row, span->col);
-  work->kernels->encode[hui_by_size(work->shape.code_size)](&work->constants, &piece, counts);
+  work->kernels->encode[hui_by_size(work->shape.code_size)](constants, &piece, counts);
 }
 
-static void to_twos(const hu_scaled_work *work, const hu_scaled_span *span) {
-  const hu_spec *spec = &work->scaler.element;
+static void to_twos(const hu_scaled_work *work, const hu_spec *spec, const hu_scaled_span *span) {
   uint8_t *z = hui_scaled_code(work, span->row, span->col);
   for (size_t i = 0; i < span->n; i++, z += work->shape.code_size) {
     hui_store_code(z, work->shape.code_size, hui_twos_of(spec, hui_load_code(z, work->shape.code_size)));
@@ -78,9 +77,9 @@ static void run_steps(const hu_scaled_work *work, const hu_scaled_span *span, si
                       const uint32_t *back, hu_events *counts) {
   uint32_t y[PIECE], values[PIECE], less[PIECE];
   divide(work, way, span->n, side, y, hui_scaled_x(work, span->row, span->col), by);
-  call_kernel(work, span, y, work->call.z ? values : NULL, counts);
+  call_kernel(work, &work->constants, span, y, work->call.z ? values : NULL, counts);
   if (!work->call.z) {
-    if (work->scaler.coding == HU_CODING_TWOS) to_twos(work, span);
+    if (work->scaler.coding == HU_CODING_TWOS) to_twos(work, &work->scaler.element, span);
   } else if (way == HU_SHIFT) {
     for (size_t k = 0; k <= (span->n - 1) / side; k++) less[k] = 0 - by[k];
     work->lanes->shift_back(span->n, side, z_at(work, span->row, span->col), values, less);
@@ -128,24 +127,42 @@ static void formula_piece(const hu_scaled_work *work, const hu_scaled_group *gro
                           const hu_scaled_span *span, hu_events *counts) {
   uint32_t y[HU_FORMULA_PIECE], values[HU_FORMULA_PIECE];
   elements_by_formula(work, group, k, span->n, y, hui_scaled_x(work, span->row, span->col));
-  call_kernel(work, span, y, work->call.z ? values : NULL, counts);
+  call_kernel(work, &work->constants, span, y, work->call.z ? values : NULL, counts);
   if (work->scaler.minus) sign_zeros(work, span, work->call.z ? values : NULL);
   if (work->call.z)
     multiply(work, span->n, span->n, z_at(work, span->row, span->col), values, group->back + k);
   else if (work->scaler.coding == HU_CODING_TWOS)
-    to_twos(work, span);
+    to_twos(work, &work->scaler.element, span);
 }
 
-/* Rounds blocks first ... past - 1 of a group by the formula x. */
-static void run_formulas(const hu_scaled_work *work, const hu_scaled_group *group, size_t first, size_t past,
-                         hu_events *counts) {
+/* Does the same for a block of integers. */
+static void integer_piece(const hu_scaled_work *work, const hu_scaled_group *group, size_t k,
+                          const hu_scaled_span *span, hu_events *counts) {
+  uint32_t y[HU_FORMULA_PIECE], values[HU_FORMULA_PIECE];
+  divide(work, HU_TIMES, span->n, span->n, y, hui_scaled_x(work, span->row, span->col), group->by + k);
+  divide(work, HU_TIMES, span->n, span->n, y, y, &work->to_integer);
+  call_kernel(work, &work->integer, span, y, work->call.z ? values : NULL, counts);
+  if (work->call.z) {
+    multiply(work, span->n, span->n, values, values, &work->of_integer);
+    multiply(work, span->n, span->n, z_at(work, span->row, span->col), values, group->back + k);
+  } else if (work->scaler.twos) {
+    to_twos(work, &work->scaler.integer, span);
+  }
+}
+
+/* Rounds blocks first ... past - 1 of a group by the formula x, or into integers. */
+static void run_pieces(const hu_scaled_work *work, const hu_scaled_group *group, size_t first, size_t past,
+                       hu_events *counts) {
   for (size_t row = group->row; row < group->last; row++)
     for (size_t k = first; k < past; k++) {
       size_t at = k * work->shape.side_cols, end = hui_least(at + work->shape.side_cols, group->n);
       hu_events own = {0};
       for (size_t n; at < end; at += n) {
         hu_scaled_span span = {row, group->col + at, n = hui_least(end - at, HU_FORMULA_PIECE)};
-        formula_piece(work, group, k, &span, &own);
+        if (group->way[first] == HU_BY_INTEGERS)
+          integer_piece(work, group, k, &span, &own);
+        else
+          formula_piece(work, group, k, &span, &own);
       }
       hu_events_add(counts, &own);
       if (!group->stats) continue;
@@ -316,8 +333,8 @@ void hui_scaled_rows(const hu_scaled_work *work, const hu_scaled_group *group, h
 
 void hui_scaled_elements(const hu_scaled_work *work, const hu_scaled_group *group, size_t first, size_t past,
                          hu_events *counts) {
-  if (group->way[first] == HU_BY_FORMULA) {
-    run_formulas(work, group, first, past, counts);
+  if (group->way[first] >= HU_BY_FORMULA) {
+    run_pieces(work, group, first, past, counts);
     return;
   }
   if (work->strips) {

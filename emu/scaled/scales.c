@@ -41,6 +41,11 @@ int hui_scaled_way(const hu_scaled_work *work, const hu_shared *shared, uint32_t
     *back = hui_pack32(shared->back);
     return HU_BY_FORMULA;
   }
+  if (work->types && shared->integers) {
+    *by = hui_pack32(shared->by);
+    *back = hui_pack32(shared->back);
+    return HU_BY_INTEGERS;
+  }
   if (scaler->own_x || scaler->own_v || scaler->minus || shared->integers) return HU_BY_CORE;
   if (scaler->by_formulas && (!shared->multiply && shared->by.kind == HU_KIND_ZERO)) return HU_BY_CORE;
   if (work->scaler.steps != HU_STEPS_EXACT) {

@@ -35,8 +35,9 @@ enum {
   HU_POWERS_KEPT = 16,
   HU_CHOICE_CODES = 128 /* positive scales that are tried at most */
 };
-/* Paths besides those of emu/scaled/strip.h: by emu/core/scaled.h, done already, by the formula x. */
-enum { HU_BY_CORE = 3, HU_DONE = 4, HU_BY_FORMULA = 5 };
+/* Paths besides those of emu/scaled/strip.h: by emu/core/scaled.h, done already, by the formula x, and into integers
+ * of a format with a type for each block. */
+enum { HU_BY_CORE = 3, HU_DONE = 4, HU_BY_FORMULA = 5, HU_BY_INTEGERS = 6 };
 enum { HU_FORMULA_PIECE = 256 }; /* numbers that a formula is computed for at a time */
 
 typedef struct hu_scaled_work {
@@ -57,8 +58,11 @@ typedef struct hu_scaled_work {
   hu_lane_constants scale_constants;
   hu_lane_constants nearest[2]; /* of the element format, ties away and toward zero, under the policy finite */
   int has_nearest;
-  int choice;            /* 1: lanes make the errors of 4over6 and sweep_mse */
-  hu_scaled_trial trial; /* what all of these have in common */
+  int types; /* 1: lanes make the errors by which types are chosen, and integers (docs/scaled.md section 4.5) */
+  hu_lane_constants integer;
+  uint32_t to_integer, of_integer; /* g and f */
+  int choice;                      /* 1: lanes make the errors of 4over6 and sweep_mse */
+  hu_scaled_trial trial;           /* what all of these have in common */
   /* sweep_mse: of the scales 1, 2, ... */
   uint32_t choice_by[HU_CHOICE_CODES + HU_SPREAD], choice_back[HU_CHOICE_CODES + HU_SPREAD];
   float part_factor;     /* steps encode: what amax is multiplied by */
