@@ -15,6 +15,7 @@ static const char *const texts[] = {"nvfp4",
                                     "nvfp4_torchao18",
                                     "nvfp4_te_4over6",
                                     "nvint4",
+                                    "fouroversix.if4",
                                     "nvfp4_modelopt_mse",
                                     "scaled(float6_e2m3fn;scale=bfloat16;block=1x8;rule=ratio;steps=exact;tensor)"};
 
