@@ -36,7 +36,8 @@ int hui_scaled_way(const hu_scaled_work *work, const hu_shared *shared, uint32_t
   const hu_spec *spec = &work->scaler.element;
   const hu_scaler *scaler = &work->scaler;
   if (!work->kernels || shared->under != HU_UNDER_SCALE || top >= 0x7F800000) return HU_BY_CORE;
-  if (work->formulas && shared->back.kind == HU_KIND_FINITE) {
+  if (top && shared->back.kind != HU_KIND_FINITE) return HU_BY_CORE; /* an infinity times 0 is the core's NaN */
+  if (work->formulas) {
     *by = shared->amax;
     *back = hui_pack32(shared->back);
     return HU_BY_FORMULA;
@@ -47,7 +48,7 @@ int hui_scaled_way(const hu_scaled_work *work, const hu_shared *shared, uint32_t
     return HU_BY_INTEGERS;
   }
   if (scaler->own_x || scaler->own_v || scaler->minus || shared->integers) return HU_BY_CORE;
-  if (scaler->by_formulas && (!shared->multiply && shared->by.kind == HU_KIND_ZERO)) return HU_BY_CORE;
+  if (scaler->by_formulas && !shared->multiply && shared->by.kind == HU_KIND_ZERO) return HU_BY_CORE;
   if (work->scaler.steps != HU_STEPS_EXACT) {
     *by = hui_pack32(shared->by);
     *back = hui_pack32(shared->back);
