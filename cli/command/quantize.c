@@ -59,6 +59,7 @@ int cli_quantize_set(cli_quantize_state *state, int key, const char *value) {
     case CLI_KEY_LAYOUT: state->layout = value; return CLI_OK;
     case CLI_KEY_FROM: state->from = value; return CLI_OK;
     case CLI_KEY_DTYPE: state->dtype = value; return CLI_OK;
+    case CLI_KEY_ACTIVATIONS: state->activations = value; return CLI_OK;
     case CLI_KEY_FILE_BYTES: return read_file_bytes(state, value);
     case CLI_KEY_ROWS: return read_rows(state, value);
     case CLI_KEY_REPORT: state->report = value; return CLI_OK;
@@ -91,6 +92,8 @@ static const cli_option options[] = {
      "a folder as OUT: the layout that OUT gets"},
     {CLI_KEY_FROM, "from", "NAME", "a folder as OUT: the layout that IN has, where the file leaves it open"},
     CLI_OPTION_DTYPE(CLI_KEY_DTYPE),
+    {CLI_KEY_ACTIVATIONS, "activation-scales", "MODEL",
+     "a folder as OUT: scales of activations that are written, too: NAME.input_scale of each layer"},
     {CLI_KEY_FILE_BYTES, "file-bytes", "N", "a folder as OUT: the most bytes of tensors in a file (5e9)"},
     CLI_OPTION_ROWS,
     CLI_OPTION_IN_PLACE,
@@ -183,8 +186,9 @@ int cli_quantize_files(cli_quantize_state *state, const char *in, const char *ou
     if (state->importance) return cli_fail(NULL, "--importance goes with -f and a file as OUT");
     return cli_write_model(state, state->layout, in, out);
   }
-  if (state->from || state->dtype || state->file_bytes)
-    return cli_fail(NULL, "--from, --dtype and --file-bytes go with --layout NAME and a folder as OUT");
+  if (state->from || state->dtype || state->file_bytes || state->activations)
+    return cli_fail(NULL,
+                    "--from, --dtype, --file-bytes and --activation-scales go with --layout NAME and a folder as OUT");
   if (!state->target.kind) return cli_fail(NULL, "no format given; use -f FORMAT");
   if (cli_preset_mode(&state->numeric, &state->target)) return CLI_BAD;
   int code = cli_read_importance(state, out);

@@ -16,8 +16,8 @@ typedef struct cli_quantize_state {
   int codes, device, widen, has_amax, in_place, rows_out, any_rank, packed;
   float amax;
   const char *output, *report, *layout, *importance;
-  cli_importances weights;  /* what the file of --importance says */
-  const char *from, *dtype; /* of folders for other programs */
+  cli_importances weights;                /* what the file of --importance says */
+  const char *from, *dtype, *activations; /* of folders for other programs */
   uint64_t file_bytes;
   const char *include[CLI_GLOBS_MAX], *exclude[CLI_GLOBS_MAX];
   int includes, excludes;
@@ -41,6 +41,7 @@ enum {
   CLI_KEY_FROM,
   CLI_KEY_DTYPE,
   CLI_KEY_FILE_BYTES,
+  CLI_KEY_ACTIVATIONS,
   CLI_KEY_OWN
 };
 #define CLI_OPTION_TARGET \

@@ -161,7 +161,7 @@ static int write_held(const tensors_input *in, hu_checkpoint_order *order, const
 int cli_write_model(const cli_quantize_state *state, const char *target, const char *in_path, const char *out) {
   const char *include[CLI_GLOBS_MAX + 1] = {NULL}, *exclude[CLI_GLOBS_MAX + 1] = {NULL};
   hu_checkpoint_order order = {.target = target, .values = state->dtype, .file_bytes = state->file_bytes};
-  tensors_input in;
+  tensors_input in, activations;
   if (check_options(state)) return CLI_BAD;
   if (strcmp(in_path, "-") != 0 && access(in_path, F_OK)) return cli_fail(in_path, "%s", strerror(errno));
   if (!cli_is_model(in_path))
@@ -174,7 +174,15 @@ int cli_write_model(const cli_quantize_state *state, const char *target, const c
   order.threads = state->numeric.threads;
   if (tensors_open_for_info(&in, in_path, state->from ? state->from : TENSORS_AUTO)) return CLI_BAD;
   hu_checkpoint_change *changes = cli_alloc(hu_checkpoint_count(in.model), sizeof *changes);
-  int code = changes ? write_held(&in, &order, out, changes, "write") : CLI_BAD;
+  if (!state->activations && !strcmp(target, "modelopt-fp8"))
+    cli_note(
+        "modelopt-fp8 without --activation-scales: a program that loads it expects NAME.input_scale of each layer");
+  int code = changes ? CLI_OK : CLI_BAD, given = code == CLI_OK && state->activations != NULL;
+  if (given) code = tensors_open_for_info(&activations, state->activations, TENSORS_AUTO);
+  given = given && code == CLI_OK;
+  if (given) order.activations = activations.model;
+  if (code == CLI_OK) code = write_held(&in, &order, out, changes, "write");
+  if (given) tensors_close(&activations);
   if (code == CLI_OK && state->numeric.json) json_changes(&in, &order, out, changes);
   if (code == CLI_OK && !state->numeric.json && !cli_quiet()) print_changes(&in, &order, out, changes);
   if (code == CLI_OK && (fflush(stdout) || ferror(stdout)))

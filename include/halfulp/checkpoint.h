@@ -154,13 +154,16 @@ typedef struct hu_checkpoint_order {
   uint32_t threads;           /* 0: one */
   hu_checkpoint_progress *progress; /* NULL: there is no such call */
   void *context;
+  const hu_checkpoint *activations; /* NULL, or where scales of activations are, each of which is written as it is:
+                                       NAME.input_scale, of ct-nvfp4 NAME.input_global_scale, F32, one number */
 } hu_checkpoint_order;
 
 /* Writes x as a folder, which must not exist or be empty. Its parts go to a folder beside it, `.halfulp-XXXXXX`, which
  * is renamed when all is on the disk; after an error or a stop nothing is left. Memory does not grow with the tensors.
  * changes: NULL, or one for each tensor of x, in its order. HU_E_NAME: no such target, rule or dtype, a glob that no
- * tensor has, or no tensor that is chosen. HU_E_SCALING: the rule has other elements, blocks or scales. HU_E_SHAPE: a
- * chosen tensor is no matrix of whole blocks. HU_E_DATA: it holds an infinity or a NaN, or config.json is not JSON.
+ * tensor has, no tensor that is chosen, a target without scales of activations, or none for a chosen tensor.
+ * HU_E_SCALING: the rule has other elements, blocks or scales. HU_E_SHAPE: a chosen tensor is no matrix of whole
+ * blocks. HU_E_DATA: it holds an infinity or a NaN, or config.json is not JSON.
  * HU_E_FILE: the folder cannot be written, or progress said to stop. line: then a sentence that says which and why;
  * else "". */
 HU_API HU_MUST_CHECK hu_status hu_checkpoint_write(const hu_checkpoint *x, const char *folder,

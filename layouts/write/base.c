@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -27,6 +28,20 @@ hu_status hui_write_cannot(hui_writing *x, const char *name) {
 void hui_write_sides(const hui_tensor *tensor, size_t *rows, size_t *cols) {
   *cols = tensor->dims ? tensor->shape[tensor->dims - 1] : 1;
   *rows = tensor->dims > 1 ? tensor->shape[tensor->dims - 2] : 1;
+}
+
+char *hui_write_name(const hui_target *target, const char *name, const char *end) {
+  size_t length = strlen(name) - (target->whole ? 0 : strlen(".weight")), capacity = length + strlen(end) + 1;
+  char *z = malloc(capacity);
+  if (z) snprintf(z, capacity, "%.*s%s", (int)length, name, end);
+  return z;
+}
+
+const hui_raw *hui_write_input(const hui_writing *x, const hui_tensor *tensor) {
+  char *name = hui_write_name(x->target, tensor->name, x->target->input);
+  const hui_raw *raw = name ? hui_raw_find(x->order->activations, name) : NULL;
+  free(name);
+  return raw;
 }
 
 hu_status hui_write_bytes(hui_writing *x, hui_place place, size_t at, const void *bytes, size_t size) {

@@ -87,8 +87,17 @@ static json_t *ct_weights(const hui_target *target) {
                    group, "block_structure", structure, "dynamic", 0, "scale_dtype", dtype, "zp_dtype", dtype);
 }
 
-/* FP8 layers round their inputs as they run; all other targets are of weights alone. */
-static json_t *ct_inputs(const hui_target *target) {
+/* FP8 layers round their inputs as they run, or by the scales that are given, as NVFP4 then does; all other targets are
+ * of weights alone. */
+static json_t *ct_inputs(const hui_writing *x) {
+  const hui_target *target = x->target;
+  if (x->order->activations && target->second)
+    return json_pack("{s:i, s:s, s:b, s:s, s:i, s:s, s:s}", "num_bits", 4, "type", "float", "symmetric", 1, "strategy",
+                     "tensor_group", "group_size", (int)target->block[1], "dynamic", "local", "scale_dtype",
+                     "torch.float8_e4m3fn");
+  if (x->order->activations)
+    return json_pack("{s:i, s:s, s:b, s:s, s:n, s:b}", "num_bits", 8, "type", "float", "symmetric", 1, "strategy",
+                     "tensor", "group_size", "dynamic", 0);
   if (strcmp(target->format, "float-quantized") != 0) return json_null();
   int block = target->block[0] > 1;
   return json_pack("{s:i, s:s, s:b, s:s, s:o, s:b}", "num_bits", 8, "type", "float", "symmetric", 1, "strategy",
@@ -98,17 +107,23 @@ static json_t *ct_inputs(const hui_target *target) {
 static json_t *ct_config(const hui_writing *x) {
   const char *format = x->target->format;
   json_t *group = json_pack("{s:[s], s:o, s:o, s:n, s:s}", "targets", "Linear", "weights", ct_weights(x->target),
-                            "input_activations", ct_inputs(x->target), "output_activations", "format", format);
+                            "input_activations", ct_inputs(x), "output_activations", "format", format);
   return json_pack("{s:s, s:s, s:s, s:{s:o}, s:o, s:n}", "quant_method", "compressed-tensors", "format", format,
                    "quantization_status", "compressed", "config_groups", "group_0", group, "ignore", modules_left(x),
                    "kv_cache_scheme");
 }
 
+/* Without scales of activations NVFP4 is of weights alone. */
+static const char *modelopt_algorithm(const hui_writing *x) {
+  return x->order->activations && x->target->second ? "NVFP4" : x->target->format;
+}
+
 static json_t *modelopt_config(const hui_writing *x) {
   int groups = x->target->block[1] != 0;
-  return json_pack("{s:s, s:s, s:n, s:o, s:o, s:{s:s}}", "quant_method", "modelopt", "quant_algo", x->target->format,
-                   "kv_cache_quant_algo", "group_size", groups ? json_integer(x->target->block[1]) : json_null(),
-                   "ignore", modules_left(x), "producer", "name", "halfulp");
+  return json_pack("{s:s, s:s, s:n, s:o, s:o, s:{s:s}}", "quant_method", "modelopt", "quant_algo",
+                   modelopt_algorithm(x), "kv_cache_quant_algo", "group_size",
+                   groups ? json_integer(x->target->block[1]) : json_null(), "ignore", modules_left(x), "producer",
+                   "name", "halfulp");
 }
 
 static json_t *hf_config(const hui_writing *x) {
@@ -183,7 +198,7 @@ static hu_status write_modelopt(hui_writing *x) {
   return write_json(
       x, "hf_quant_config.json",
       json_pack("{s:{s:s}, s:{s:s, s:n, s:o, s:o}}", "producer", "name", "halfulp", "quantization", "quant_algo",
-                x->target->format, "kv_cache_quant_algo", "group_size",
+                modelopt_algorithm(x), "kv_cache_quant_algo", "group_size",
                 groups ? json_integer(x->target->block[1]) : json_null(), "exclude_modules", modules_left(x)));
 }
 

@@ -99,13 +99,19 @@ static hu_status write_piece(hui_work *work, const hui_piece *piece) {
   return status;
 }
 
-/* Writes what a tensor has once: its second scale, its sizes. */
+/* Writes what a tensor has once: its second scale, its sizes, the scale of its layer's activations. */
 static hu_status write_once(hui_work *work) {
   hui_writing *all = work->all;
   uint8_t bytes[16] = {0};
   hu_status status = HU_OK;
   put_code(bytes, work->calc.second, 4);
   if (work->target->second) status = hui_write_bytes(all, all->places[work->place][HUI_SECOND_PLACE], 0, bytes, 4);
+  if (status == HU_OK && all->order->activations) {
+    const hui_raw *input = hui_write_input(all, work->source);
+    if (!input) return hui_write_no_memory(all);
+    put_code(bytes, hui_scale_bits(input, HUI_SCALE_DTYPE, 0), 4);
+    status = hui_write_bytes(all, all->places[work->place][HUI_INPUT_PLACE], 0, bytes, 4);
+  }
   if (status != HU_OK || !work->target->sizes) return status;
   for (unsigned i = 0; i < 8; i++) {
     bytes[i] = (uint8_t)((uint64_t)work->rows >> 8 * i);

@@ -78,6 +78,21 @@ static hu_status check_globs(hui_writing *x, const char *const *globs) {
   return HU_OK;
 }
 
+/* Checks that the scale of a layer's activations is there, and a number. */
+static hu_status check_input(hui_writing *x, const hui_tensor *tensor) {
+  char shown[ST_NAME_MAX];
+  const hui_raw *raw = hui_write_input(x, tensor);
+  const st_tensor *found = raw ? raw->tensor : NULL;
+  int number = found && found->dtype == ST_F32 && found->count == 1;
+  uint32_t bits = number ? hui_scale_bits(raw, HUI_SCALE_DTYPE, 0) : 0;
+  if (number && bits - 1 < 0x7F7FFFFF) return HU_OK;
+  return hui_write_wrong(x, raw ? HU_E_DATA : HU_E_NAME, "%s: tensor '%s': its scale of activations (%s) %s",
+                         x->order->activations->path, st_printable(shown, tensor->name), x->target->input,
+                         !raw      ? "is not there"
+                         : !number ? "is not one number of F32"
+                                   : "is not a positive finite number");
+}
+
 /* Checks that a chosen tensor is what the target takes. */
 static hu_status check_tensor(hui_writing *x, const hui_tensor *tensor) {
   char shown[ST_NAME_MAX], shape[ST_SHAPE_MAX];
@@ -95,7 +110,7 @@ static hu_status check_tensor(hui_writing *x, const hui_tensor *tensor) {
     why = "its rows are no whole blocks";
   else if (target->scale && !tensor->count)
     why = "it has no elements";
-  if (!why) return HU_OK;
+  if (!why) return x->order->activations ? check_input(x, tensor) : HU_OK;
   return hui_write_wrong(x, HU_E_SHAPE, "%s: tensor '%s' %s cannot be %s: %s; leave it out", tensor->raw->shard->path,
                          shown, shape, target->said.name, why);
 }
@@ -174,13 +189,6 @@ static hu_status read_rule(hui_writing *x) {
 
 /* ---- the plan ---- */
 
-char *hui_write_name(const hui_target *target, const char *name, const char *end) {
-  size_t length = strlen(name) - (target->whole ? 0 : strlen(".weight")), capacity = length + strlen(end) + 1;
-  char *z = malloc(capacity);
-  if (z) snprintf(z, capacity, "%.*s%s", (int)length, name, end);
-  return z;
-}
-
 /* A tensor of the folder: its place, end of the name, dtype and shape. */
 typedef struct planned {
   const char *end;
@@ -217,7 +225,8 @@ static void plan_scales(planned *z, const hui_target *target, const hui_tensor *
 }
 
 /* All tensors of one that is rounded or moved. */
-static void plan_layout(planned z[HUI_PLACES], const hui_target *target, const hui_tensor *tensor) {
+static void plan_layout(planned z[HUI_PLACES], const hui_writing *x, const hui_tensor *tensor) {
+  const hui_target *target = x->target;
   int own = tensor->layout || tensor->plain ? ST_F32 : tensor->raw->tensor->dtype;
   int dtype = target->scale_dtype >= 0 ? target->scale_dtype : own == ST_BF16 || own == ST_F16 ? own : ST_F32;
   plan_codes(&z[HUI_CODE_PLACE], target, tensor);
@@ -226,6 +235,7 @@ static void plan_layout(planned z[HUI_PLACES], const hui_target *target, const h
   z[HUI_SECOND_PLACE] = (planned){target->second, ST_F32, !target->scalar, {1}};
   z[HUI_BIAS_PLACE].end = target->bias;
   z[HUI_SIZES_PLACE] = (planned){target->sizes, ST_I64, 1, {2}};
+  z[HUI_INPUT_PLACE] = (planned){x->order->activations ? target->input : NULL, ST_F32, !target->scalar, {1}};
 }
 
 static void plan_tensor(planned z[HUI_PLACES], const hui_writing *x, size_t i) {
@@ -233,7 +243,7 @@ static void plan_tensor(planned z[HUI_PLACES], const hui_writing *x, size_t i) {
   uint32_t what = x->changes[i].what;
   for (int k = 0; k < HUI_PLACES; k++) z[k].end = NULL;
   if (what == HU_CHECKPOINT_ROUNDED || what == HU_CHECKPOINT_MOVED) {
-    plan_layout(z, x->target, tensor);
+    plan_layout(z, x, tensor);
     return;
   }
   z[0] = (planned){"", tensor->raw->tensor->dtype, tensor->dims, {0}};
@@ -447,6 +457,8 @@ static hu_status read_order(hui_writing *x) {
   }
   if (x->values != ST_BF16 && x->values != ST_F16 && x->values != ST_F32)
     return hui_write_wrong(x, HU_E_NAME, "values can be BF16, F16 or F32, not '%.80s'", values);
+  if (x->order->activations && !x->target->input)
+    return hui_write_wrong(x, HU_E_NAME, "%s has no scales of activations", x->target->said.name);
   return read_rule(x);
 }
 

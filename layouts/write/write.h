@@ -42,6 +42,7 @@ typedef struct hui_target {
   int dtype, scale_dtype; /* of codes, of scales; scale_dtype -1: the tensor's type */
   uint8_t scale_type;     /* HUI_SCALE_ of U8 scales */
   const char *codes, *scale, *second, *bias, *sizes; /* ends of names; NULL: not written */
+  const char *input;                                 /* that of the scale of activations, which may be given */
   const char *format;                                /* a word of the config */
 } hui_target;
 extern const hui_target hui_targets[];
@@ -59,7 +60,15 @@ typedef struct hui_part {
 typedef struct hui_place {
   size_t part, at;
 } hui_place;
-enum { HUI_CODE_PLACE, HUI_SCALE_PLACE, HUI_SECOND_PLACE, HUI_BIAS_PLACE, HUI_SIZES_PLACE, HUI_PLACES };
+enum {
+  HUI_CODE_PLACE,
+  HUI_SCALE_PLACE,
+  HUI_SECOND_PLACE,
+  HUI_BIAS_PLACE,
+  HUI_SIZES_PLACE,
+  HUI_INPUT_PLACE,
+  HUI_PLACES
+};
 
 /* A model that is being written. */
 typedef struct hui_writing {
@@ -89,6 +98,8 @@ hu_status hui_write_bytes(hui_writing *x, hui_place place, size_t at, const void
 hu_status hui_write_step(hui_writing *x, size_t values);
 /* Writes tensor i as changes[i].what says (tensor.c). */
 hu_status hui_write_tensor(hui_writing *x, size_t i);
+/* Returns the scale of the activations of a tensor's layer; NULL: there is none, or out of memory. */
+const hui_raw *hui_write_input(const hui_writing *x, const hui_tensor *tensor);
 /* Gives the sides of a tensor's matrices, whatever its layout. */
 void hui_write_sides(const hui_tensor *tensor, size_t *rows, size_t *cols);
 /* Returns the name of a part of a tensor in the folder, to be freed; NULL: out of memory. */

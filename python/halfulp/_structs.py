@@ -435,7 +435,7 @@ class hu_checkpoint_change(_Record):
 class hu_checkpoint_order(_Record):
     _fields_ = [('target', c.c_char_p), ('rule', c.c_char_p), ('values', c.c_char_p), ('include', c.POINTER(c.c_char_p)),
                 ('exclude', c.POINTER(c.c_char_p)), ('file_bytes', c.c_uint64), ('threads', c.c_uint32), ('progress', c.c_void_p),
-                ('context', c.c_void_p)]
+                ('context', c.c_void_p), ('activations', c.c_void_p)]
 
 
 RECORDS = {name: kind for name, kind in list(globals().items()) if name.startswith('hu_')}

@@ -228,6 +228,13 @@ def test_save(model, tmp_path):
         changes = {one.name: one for one in found.save(tmp_path / 'mx', 'ct-fp8-channel', include=['l.*'], dtype='F32')}
         assert (changes['l.weight'].what, changes['norm'].what, changes['l.weight'].values) == ('rounded', 'copied', 120)
         before = found['l.weight']
+        scale = np.float32(0.3).tobytes()
+        with halfulp.load(write(tmp_path / 'scales.safetensors', [('l.input_scale', 'F32', (), scale)])) as given:
+            found.save(tmp_path / 'mo', 'modelopt-fp8', include=['l.*'], activations=given)
+        with halfulp.load(tmp_path / 'mo') as after:
+            assert scale in (tmp_path / 'mo' / 'model.safetensors').read_bytes() and 'l.input_scale' not in after
+        with pytest.raises(halfulp.HalfulpValueError, match='is not there'):
+            found.save(tmp_path / 'no', 'modelopt-fp8', include=['l.*'], activations=found)
         with pytest.raises(halfulp.HalfulpValueError, match='whole blocks'):
             found.save(tmp_path / 'no', 'ct-nvfp4', rule='nvfp4_te')
         with pytest.raises(halfulp.HalfulpValueError, match='other elements'):

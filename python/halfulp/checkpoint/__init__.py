@@ -163,7 +163,8 @@ class Checkpoint(Mapping[str, np.ndarray]):
         return list(self._tensors)
 
     def save(self, folder: Any, layout: str, *, rule: Optional[str] = None, dtype: Optional[str] = None,
-             include: Sequence[str] = (), exclude: Sequence[str] = (), file_bytes: int = 0, threads: int = 1) -> List[CheckpointChange]:
+             include: Sequence[str] = (), exclude: Sequence[str] = (), file_bytes: int = 0, threads: int = 1,
+             activations: Optional['Checkpoint'] = None) -> List[CheckpointChange]:
         """Write the model as a folder that another program loads: docs/checkpoints.md, section 5.
 
         Parameters
@@ -180,6 +181,8 @@ class Checkpoint(Mapping[str, np.ndarray]):
             Globs of names: the tensors that are quantized instead of those that the program would take; those that are not.
         file_bytes, threads : int
             The most bytes of tensors in a file (0: 5e9); threads of a tensor.
+        activations : Checkpoint, optional
+            Where scales of activations are, which are written as they are.
 
         Returns
         -------
@@ -196,6 +199,7 @@ class Checkpoint(Mapping[str, np.ndarray]):
         order.rule = None if rule is None else abi.raw_text('rule', rule)
         order.values = None if dtype is None else abi.raw_text('dtype', dtype)
         order.include, order.exclude = _globs('include', include), _globs('exclude', exclude)
+        order.activations = None if activations is None else activations._open()
         changes, line = (s.hu_checkpoint_change * (len(self) + 1))(), c.create_string_buffer(_LINE)
         status = abi.layouts().hu_checkpoint_write(self._open(), abi.raw_text('folder', os.fspath(folder)), c.byref(order), changes, line)
         if status != s.OK:

@@ -211,6 +211,44 @@ class Models(Folders):
         inputs = self.written("ct-fp8-channel", self.tensors, out="ch")[1]["quantization_config"]["config_groups"]["group_0"]
         self.assertEqual((inputs["weights"]["strategy"], inputs["input_activations"]["dynamic"]), ("channel", True))
 
+    def test_activation_scales(self):
+        """Scales of activations are written bit for bit, and the config says that inputs are rounded by them."""
+        names = [NAME, "model.layers.0.self_attn.q_proj"]
+        for target, end, shape, has in (
+            ("modelopt-fp8", ".input_scale", (), ["FP8"]), ("modelopt-nvfp4", ".input_scale", (), ["NVFP4"]),
+            ("ct-fp8-tensor", ".input_scale", (1,), [8, "tensor", False]), ("ct-nvfp4", ".input_global_scale", (1,), [4, "tensor_group", "local"]),
+        ):
+            scales = [(name + end, "F32", ((), (1,))[i], floats([0.3 + i])) for i, name in enumerate(names)]
+            given = self.write("scales-%s.safetensors" % target, safetensors(scales))
+            parts, config = self.written(target, self.tensors, "--activation-scales", given, out=target)
+            for name, _, _, data in scales:
+                self.assertEqual(parts[name], ("F32", shape, data))
+            config = config["quantization_config"]
+            if target.startswith("ct-"):
+                inputs = config["config_groups"]["group_0"]["input_activations"]
+                self.assertEqual([inputs["num_bits"], inputs["strategy"], inputs["dynamic"]], has)
+            else:
+                own = json.loads(self.read(target + "/hf_quant_config.json"))["quantization"]
+                self.assertEqual([own["quant_algo"]], has)
+                self.assertEqual([config["quant_algo"]], has)
+            # A folder that has them gives them, too, beside the codes that they belong to.
+            again = self.written(target, self.tensors, "--activation-scales", self.path(target), out=target + "-again")[0]
+            self.assertEqual(again, parts)
+        path, args = self.path("in"), ("quantize", "--layout", "modelopt-fp8", "--activation-scales")
+        for tensors, says in (
+            (scales[:1], [names[1], ".input_scale", "is not there"]), ([(names[0] + ".input_scale", "F32", (2,), floats([1, 1]))], "one number"),
+            ([(names[0] + ".input_scale", "F16", (), b"\0\x3c")], "one number"),
+            ([(names[0] + ".input_scale", "F32", (), floats([-1.0]))], "positive"),
+            ([(names[0] + ".input_scale", "F32", (), floats([math.inf]))], "positive"),
+        ):
+            tensors = [(name.replace("input_global", "input"), *rest) for name, *rest in tensors]
+            self.refused(*args, self.write("wrong.safetensors", safetensors(tensors)), path, self.path("no"), says=says)
+        self.refused(*args, self.path("missing.safetensors"), path, self.path("no"), says="missing.safetensors")
+        self.refused("quantize", "--layout", "hf-fp8", "--activation-scales", given, path, self.path("no"), says="hf-fp8 has no scales of activations")
+        self.refused("quantize", "-f", "mxfp4", "--activation-scales", given, path, self.path("o.safetensors"), says="--activation-scales")
+        said = support.run("quantize", "--layout", "modelopt-fp8", path, self.path("bare")).stderr
+        self.assertIn(b"without --activation-scales", said)
+
     def test_files(self):
         """Files of at most so many bytes, with an index; together they are the one file."""
         one = self.written("ct-mxfp8", self.tensors)[0]
