@@ -29,6 +29,14 @@ static int open_safetensors(hu_checkpoint *x, hui_shard *shard) {
   return hui_wrong(x, "%s: not a .safetensors file: %s", shard->path, error);
 }
 
+/* A part of a distributed checkpoint: the pickle beside it says where tensors lie, in pieces of several parts. */
+static int refuse_distcp(hu_checkpoint *x, hui_shard *shard) {
+  return hui_wrong(x,
+                   "%s: a part of a distributed checkpoint (torch_dist, as Megatron writes it), which is not read; "
+                   "torch.distributed.checkpoint.format_utils.dcp_to_torch_save makes a .pt of its folder",
+                   shard->path);
+}
+
 /* Kinds of files, by the ends of their names. A folder is one of the first kind of which it has a file, named as those
  * of that kind are in folders: other files of PyTorch may be the state of an optimizer. */
 typedef struct hui_kind {
@@ -42,7 +50,8 @@ static const hui_kind kinds[] = {{".safetensors", "", open_safetensors},
                                  {".bin", "pytorch_model", hui_torch_open},
                                  {".pt", NULL, hui_torch_open},
                                  {".pth", NULL, hui_torch_open},
-                                 {".ckpt", NULL, hui_torch_open}};
+                                 {".ckpt", NULL, hui_torch_open},
+                                 {".distcp", "", refuse_distcp}};
 enum { KINDS = sizeof kinds / sizeof kinds[0] };
 
 static const hui_kind *kind_of(const char *name) {

@@ -323,6 +323,19 @@ static const char *element_name(int dtype) {
   }
 }
 
+/* Says that the config has a weight quantized, by a program whose codes all have scales, and that nothing scales it; 0.
+ * 1: that is not so. */
+static int check_scaled(hu_checkpoint *x, const hui_raw *raw) {
+  static const char methods[] = "fp8 fbgemm_fp8 modelopt compressed-tensors quark";
+  const char *method = hui_config_method(x), *name = raw->tensor->name, *dot = strrchr(name, '.');
+  char shown[ST_NAME_MAX];
+  if (!has_method(methods, method) || strcmp(dot ? dot + 1 : name, "weight") != 0) return 1;
+  const json_t *module = hui_module(x, name);
+  if (json_is_null(module) || (!module && !strcmp(method, "compressed-tensors"))) return 1;
+  return hui_wrong(x, "%s: tensor '%s' (%s): %s says that it is quantized (%s), and what scales it is not there",
+                   raw->shard->path, st_printable(shown, name), st_dtype_name(raw->tensor->dtype), x->says, method);
+}
+
 static int as_stored(hu_checkpoint *x, hui_tensor *z, const hui_raw *raw, const json_t *strays) {
   char shown[ST_NAME_MAX], other[ST_NAME_MAX];
   const st_tensor *tensor = raw->tensor;
@@ -334,7 +347,7 @@ static int as_stored(hu_checkpoint *x, hui_tensor *z, const hui_raw *raw, const 
     return hui_wrong(x, "%s: tensor '%s' (%s): '%s' seems to scale it, in no layout that is known", raw->shard->path,
                      st_printable(shown, tensor->name), st_dtype_name(tensor->dtype),
                      st_printable(other, stray->tensor->name));
-  if (!check_alone(x, raw)) return 0;
+  if (!check_alone(x, raw) || ((z->plain || holds_codes(tensor)) && !check_scaled(x, raw))) return 0;
   z->name = strdup(tensor->name);
   z->shape = malloc((tensor->dims ? tensor->dims : 1) * sizeof *z->shape);
   if (!z->name || !z->shape) return hui_wrong(x, "%s: out of memory", x->path);
@@ -361,6 +374,16 @@ static int is_refused(const hu_checkpoint *x, const hui_raw *raw, const hui_refu
          (!row->beside || companion(x, base, row->beside));
 }
 
+/* Refuses Quark's first layout of MX, known by its config alone: each block has its scale in front of its codes. */
+static int check_quark(hu_checkpoint *x, const hui_raw *raw) {
+  char shown[ST_NAME_MAX];
+  if (raw->tensor->dtype != ST_U8 || strcmp(hui_config_text(x, raw->tensor->name, "dtype"), "mx") != 0) return 1;
+  return hui_wrong(x,
+                   "%s: tensor '%s': Quark's dtype 'mx', scales and codes in one tensor, is not read; later versions "
+                   "of Quark write fp4, fp6_e2m3 and fp6_e3m2",
+                   raw->shard->path, st_printable(shown, raw->tensor->name));
+}
+
 static int check_refusals(hu_checkpoint *x) {
   char shown[ST_NAME_MAX];
   const char *method = hui_config_method(x), *format = hui_config_text(x, NULL, "checkpoint_format");
@@ -371,6 +394,8 @@ static int check_refusals(hu_checkpoint *x) {
   for (size_t i = 0; i < hui_refusals_count; i++)
     if (hui_refusals[i].method && !strcmp(method, hui_refusals[i].method))
       return hui_wrong(x, "%s%s: quant_method '%s': %s is not read", x->folder, x->says, method, hui_refusals[i].name);
+  for (size_t k = 0; k < x->raw_count && strstr(method, "quark"); k++)
+    if (!check_quark(x, &x->raws[k])) return 0;
   for (size_t k = 0; k < x->raw_count; k++)
     for (size_t i = 0; i < hui_refusals_count; i++)
       if (is_refused(x, &x->raws[k], &hui_refusals[i]))

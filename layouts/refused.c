@@ -15,7 +15,8 @@ enum {
 const hui_refused hui_refusals[] = {
     {".SCB", FLOATS, ".weight", NULL, "bitsandbytes int8"},
     {".weight.SCB", FLOATS, NULL, NULL, "bitsandbytes int8"},
-    {".W_q", U8 | I8 | I32 | FLOATS, ".scale", "hqq", "HQQ"},
+    {".W_q", U8 | I8 | I32, ".scale", "hqq", "HQQ"},
+    {".W_q", FLOATS, ".zero", NULL, "HQQ"},
     {".codebooks", FLOATS, ".codes", "aqlm", "AQLM"},
     {".centroids.weight", FLOATS, ".indices", "vptq", "VPTQ"},
     {".Qidxs", ~0u, NULL, "quip", "QuIP#"},

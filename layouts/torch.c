@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "halfulp/scaled.h"
 #include "layouts/archive.h"
 #include "layouts/layouts.h"
 #include "layouts/pickle.h"
@@ -212,21 +213,21 @@ static int read_tensor(reader *r, const hui_value *arguments, int has_dtype, con
   return (v.elements == 0 || check_view(&v, r, name)) && add_tensor(r, &v, name);
 }
 
-/* ---- TransformerEngine's FP8 ---- */
+/* ---- TransformerEngine's tensors ---- */
 
 static int begins(const char *text, size_t length, const char *word) {
   return length >= strlen(word) && !memcmp(text, word, strlen(word));
 }
 
-/* Returns 1 for the function that makes a Float8Tensor, or the class method of earlier versions. */
-static int makes_float8(const reader *r, const hui_value *callee) {
+/* Returns 1 for the function that makes tensors of a class of TransformerEngine, or the class method of earlier
+ * versions. */
+static int makes(const reader *r, const hui_value *callee, const char *function, const char *class) {
   const hui_value *arguments = hui_item(&r->pickle, callee, 1), *kind = hui_item(&r->pickle, arguments, 0);
   if (callee && callee->kind == HUI_GLOBAL)
     return begins(callee->module, callee->module_length, "transformer_engine.") &&
-           begins(callee->text, callee->length, "_make_float8_tensor_in_reduce_ex");
+           begins(callee->text, callee->length, function);
   return callee && callee->kind == HUI_REDUCED && kind && kind->kind == HUI_GLOBAL &&
-         begins(kind->module, kind->module_length, "transformer_engine.") &&
-         begins(kind->text, kind->length, "Float8Tensor") &&
+         begins(kind->module, kind->module_length, "transformer_engine.") && begins(kind->text, kind->length, class) &&
          hui_is_text(hui_item(&r->pickle, arguments, 1), "_make_in_reduce_ex");
 }
 
@@ -236,23 +237,110 @@ static int read_part(reader *r, const hui_value *value, const char *name, const 
   size_t before = r->shard->file.count;
   if (snprintf(whole, sizeof whole, "%s%s", name, end) >= NAME_MAX_LENGTH)
     return wrong(r, name, "a name that is too long");
-  if (!value || value->kind != HUI_REDUCED) return wrong(r, name, "a Float8Tensor without its tensors");
+  if (!value || value->kind != HUI_REDUCED) return wrong(r, name, "a tensor of TransformerEngine without its tensors");
   return visit(r, value, whole, depth + 1) &&
-         (r->shard->file.count == before + 1 || wrong(r, name, "a Float8Tensor without its tensors"));
+         (r->shard->file.count == before + 1 || wrong(r, name, "a tensor of TransformerEngine without its tensors"));
+}
+
+/* Reads codes, U8, as those of DType(7) or DType(8). */
+static int read_codes(reader *r, const hui_value *data, const hui_value *type, const char *name, int depth) {
+  if (type && type->kind == HUI_REDUCED) type = hui_item(&r->pickle, hui_item(&r->pickle, type, 1), 0);
+  long number = type && type->kind == HUI_INT ? (long)type->number : 0;
+  if (number != 7 && number != 8) return wrong(r, name, "a tensor of TransformerEngine that is neither E4M3 nor E5M2");
+  if (!read_part(r, data, name, "", depth)) return 0;
+  st_tensor *codes = &r->shard->file.tensors[r->shard->file.count - 1];
+  if (codes->dtype != ST_U8) return wrong(r, name, "a tensor of TransformerEngine whose codes are no bytes");
+  codes->dtype = number == 7 ? ST_F8_E4M3 : ST_F8_E5M2;
+  return 1;
 }
 
 /* Reads the arguments data (U8), DType(n), scale_inv, ...: NAME, of its dtype, and NAME_scale. */
 static int read_float8(reader *r, const hui_value *arguments, const char *name, int depth) {
-  const hui_value *type = hui_item(&r->pickle, arguments, 1);
-  if (type && type->kind == HUI_REDUCED) type = hui_item(&r->pickle, hui_item(&r->pickle, type, 1), 0);
-  long number = type && type->kind == HUI_INT ? (long)type->number : 0;
-  if (number != 7 && number != 8) return wrong(r, name, "a Float8Tensor that is neither E4M3 nor E5M2");
-  if (!read_part(r, hui_item(&r->pickle, arguments, 0), name, "", depth)) return 0;
-  st_tensor *codes = &r->shard->file.tensors[r->shard->file.count - 1];
-  if (codes->dtype != ST_U8) return wrong(r, name, "a Float8Tensor whose codes are no bytes");
-  codes->dtype = number == 7 ? ST_F8_E4M3 : ST_F8_E5M2;
-  return read_part(r, hui_item(&r->pickle, arguments, 2), name, "_scale", depth);
+  return read_codes(r, hui_item(&r->pickle, arguments, 0), hui_item(&r->pickle, arguments, 1), name, depth) &&
+         read_part(r, hui_item(&r->pickle, arguments, 2), name, "_scale", depth);
 }
+
+/* Cuts scales that are filled up, the file's last tensor, to rows x cols; tiles: they lie in tiles of 128 x 4. */
+static int fit_scales(reader *r, size_t rows, size_t cols, int tiles, const char *name) {
+  size_t place = r->shard->file.count - 1;
+  st_tensor *tensor = &r->shard->file.tensors[place];
+  size_t bytes = st_dtype_bits(tensor->dtype) / 8;
+  int fits = tensor->dims == 2 && tensor->shape[0] >= rows && tensor->shape[1] >= cols && (!tiles || bytes == 1);
+  if (!fits || (tiles && tensor->size != hu_scaled_tiles_size(rows, cols)))
+    return wrong(r, name, "scales of another shape than its codes ask for");
+  uint8_t *made = malloc(rows * cols * bytes + 1), *before = place < r->shard->own_count ? r->shard->own[place] : NULL;
+  const uint8_t *from = before ? before : r->shard->bytes.data + tensor->begin;
+  if (!made) return hui_wrong(r->x, "%s: out of memory", r->x->path);
+  if (tiles && hu_scaled_untile(rows, cols, made, cols, from) != HU_OK) {
+    free(made);
+    return wrong(r, name, "scales of another shape than its codes ask for");
+  }
+  for (size_t i = 0; i < rows && !tiles; i++)
+    memcpy(made + i * cols * bytes, from + i * tensor->shape[1] * bytes, cols * bytes);
+  tensor->shape[0] = rows;
+  tensor->shape[1] = cols;
+  tensor->count = rows * cols;
+  tensor->size = rows * cols * bytes;
+  if (before) r->shard->own[place] = NULL;
+  free(before);
+  return hui_own(r->x, r->shard, tensor, made);
+}
+
+/* Reads codes with scales of blocks of rows x cols, which are filled up. */
+static int read_blocks(reader *r, const hui_value *const parts[3], const char *name, const char *end, int tiles,
+                       const size_t block[2], int depth) {
+  if (parts[0] && parts[0]->kind != HUI_REDUCED)
+    return wrong(r, name, "has no codes along rows, but perhaps along columns, which have other values");
+  if (!read_codes(r, parts[0], parts[2], name, depth)) return 0;
+  st_tensor *codes = &r->shard->file.tensors[r->shard->file.count - 1];
+  if (codes->dims != 2 || !codes->count) return wrong(r, name, "a tensor of TransformerEngine that is no matrix");
+  size_t rows = (codes->shape[0] - 1) / block[0] + 1, cols = (codes->shape[1] - 1) / block[1] + 1;
+  return read_part(r, parts[1], name, end, depth) && fit_scales(r, rows, cols, tiles, name);
+}
+
+/* Reads the arguments rowwise data and scales, columnwise ones, DType, dtype, shape, quantizer, tiles?: NAME and
+ * NAME_scale. */
+static int read_mxfp8(reader *r, const hui_value *arguments, const char *name, int depth) {
+  static const size_t block[2] = {1, 32};
+  const hui_value *parts[3] = {hui_item(&r->pickle, arguments, 0), hui_item(&r->pickle, arguments, 1),
+                               hui_item(&r->pickle, arguments, 4)},
+                  *tiles = hui_item(&r->pickle, arguments, 8);
+  return read_blocks(r, parts, name, "_scale", tiles && tiles->kind == HUI_INT && tiles->number, block, depth);
+}
+
+/* Reads the arguments shape, rowwise data and scales, columnwise ones, DType, dtype, quantizer, squares?: NAME and
+ * NAME_scale_inv. */
+static int read_blockwise(reader *r, const hui_value *arguments, const char *name, int depth) {
+  static const size_t block[2] = {128, 128};
+  const hui_value *parts[3] = {hui_item(&r->pickle, arguments, 1), hui_item(&r->pickle, arguments, 2),
+                               hui_item(&r->pickle, arguments, 5)},
+                  *squares = hui_item(&r->pickle, arguments, 8);
+  if (!squares || squares->kind != HUI_INT || !squares->number)
+    return wrong(r, name, "a Float8BlockwiseQTensor with blocks of 1 x 128, which are of activations, is not read");
+  return read_blocks(r, parts, name, "_scale_inv", 0, block, depth);
+}
+
+static int refuse_nvfp4(reader *r, const hui_value *arguments, const char *name, int depth) {
+  (void)arguments, (void)depth;
+  return wrong(r, name,
+               "an NVFP4Tensor of TransformerEngine is not read: its values are products with an amax, which "
+               "no layout has; dequantize() makes a tensor that is read");
+}
+
+static int refuse_hybrid(reader *r, const hui_value *arguments, const char *name, int depth) {
+  (void)arguments, (void)depth;
+  return wrong(r, name, "a tensor of TransformerEngine with two formats at a time is not read");
+}
+
+/* What TransformerEngine's classes are read by. */
+static const struct {
+  const char *function, *class;
+  int (*read)(reader *r, const hui_value *arguments, const char *name, int depth);
+} engine[] = {{"_make_float8_tensor_in_reduce_ex", "Float8Tensor", read_float8},
+              {"_make_mxfp8_tensor_in_reduce_ex", "MXFP8Tensor", read_mxfp8},
+              {"_make_float8_blockwise_tensor_in_reduce_ex", "Float8BlockwiseQTensor", read_blockwise},
+              {"_make_nvfp4_tensor_in_reduce_ex", "NVFP4Tensor", refuse_nvfp4},
+              {"_make_hybrid_quantized_tensor_in_reduce_ex", "HybridQuantizedTensor", refuse_hybrid}};
 
 /* ---- the tree ---- */
 static int visit_reduced(reader *r, const hui_value *value, const char *name, int depth) {
@@ -269,7 +357,8 @@ static int visit_reduced(reader *r, const hui_value *value, const char *name, in
   if (hui_is_global(callee, "torch._utils", "_rebuild_parameter") ||
       hui_is_global(callee, "torch._utils", "_rebuild_parameter_with_state"))
     return visit(r, hui_item(&r->pickle, arguments, 0), name, depth + 1);
-  if (makes_float8(r, callee)) return read_float8(r, arguments, name, depth);
+  for (size_t i = 0; i < sizeof engine / sizeof engine[0]; i++)
+    if (makes(r, callee, engine[i].function, engine[i].class)) return engine[i].read(r, arguments, name, depth);
   for (size_t i = 0; i < sizeof ignored / sizeof ignored[0]; i++)
     if (hui_is_global(callee, ignored[i][0], ignored[i][1])) return 1;
   snprintf(what, sizeof what, "%s is no tensor that is read, and nothing is executed", global_text(shown, callee));

@@ -18,7 +18,7 @@ char *cli_array_tensor(const char *path) {
 
 int cli_is_model(const char *path) {
   static const char *const suffixes[] = {
-      ".safetensors", ".safetensors.index.json", ".bin.index.json", ".pt", ".pth", ".ckpt", ".bin", ".onnx"};
+      ".safetensors", ".safetensors.index.json", ".bin.index.json", ".pt", ".pth", ".ckpt", ".bin", ".onnx", ".distcp"};
   struct stat info;
   for (size_t i = 0; i < sizeof suffixes / sizeof suffixes[0]; i++)
     if (cli_ends(path, suffixes[i])) return 1;

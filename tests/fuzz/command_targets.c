@@ -125,6 +125,7 @@ const command_target command_targets[] = {
                {"x.gguf", "quantize -f bfloat16 --any-rank x.gguf out.gguf", "decode out.gguf out2.safetensors"},
                {"x.gguf", "quantize -f mxfp4 x.gguf out.gguf", "decode out.gguf out2.safetensors"},
                {"x.gguf", "compare -f bfloat16 -f nvfp4 x.gguf --report out.html", NULL},
+               {"x.gguf", "quantize -f mxfp4 --importance x.gguf x.npy out.npy", NULL},
                {"x.gguf", "plot -f float8_e5m2 --array x.gguf -o out.svg", NULL}}},
     {"safetensors", .arrays = 1,
      .made = {"quantize -q -f mxfp4 --codes x.npy -o coded.safetensors",

@@ -23,6 +23,37 @@ class Configs(Layouts):
         tensors = [("layer.weight", "U8", (3, 48), stream(codes, 6)), ("layer.weight_scale", "U8", (3, 2), bytes(scales))]
         return tensors, {value: [product(value(c), e8m0(scales[i // 32])) for i, c in enumerate(codes)] for value in (e2m3, e3m2)}
 
+    def not_read(self, tensors, *words, **kwargs):
+        self.bad("info", self.model(tensors, **kwargs), says=words)
+
+    def test_config_without_scales(self):
+        """A config that says that a module is quantized, and nothing that scales its codes; modules that it leaves alone are plain."""
+        f8, u8 = [("l.weight", "F8_E4M3", (2, 8), bytes(16))], [("l.weight", "U8", (2, 8), bytes(16))]
+        for method in ("fp8", "modelopt", "quark", "fbgemm_fp8"):
+            for tensors in (f8, u8):
+                self.not_read(tensors, "'l.weight'", "config.json says that it is quantized (%s)" % method, config=quantization(method))
+        groups = {"g": {"targets": ["Linear"], "weights": {"num_bits": 8, "type": "float"}}}
+        self.not_read(f8, "says that it is quantized (compressed-tensors)", config=quantization(config_groups=groups))
+        groups["g"]["targets"] = ["re:other"]
+        for config in (quantization(config_groups=groups), quantization("modelopt", ignore=["l"]), quantization("quark", exclude=["l"]), None):
+            self.ok("info", self.model(f8, config=config))
+        self.ok("info", self.model([("l.codes", "U8", (2, 8), bytes(16))], config=quantization("fp8")))
+
+    def test_first_mx_of_quark(self):
+        """Scale and codes in one tensor: known by the config, and not read."""
+        tensors = [("l.weight", "U8", (2, 34), bytes(68)), ("n.weight", "F32", (1, 1), bytes(4))]
+        spec = {"weight": {"dtype": "mx", "mx_element_dtype": "fp4"}}
+        self.not_read(tensors, "'l.weight'", "Quark's dtype 'mx'", config=quantization("quark", global_quant_config=spec))
+        self.not_read(tensors, "'l.weight'", "Quark's dtype 'mx'", config=quantization("quark", layer_quant_config={"l": spec}))
+
+    def test_names_of_hqq(self):
+        """W_q is HQQ's with what HQQ has beside it: weights of floats may have a scale of their own."""
+        for dtype, size in (("U8", 1), ("I32", 4)):
+            self.not_read([("a.W_q", dtype, (2, 4), bytes(8 * size)), ("a.scale", "F32", (2, 4), bytes(32))], "'a.W_q': HQQ is not read")
+        self.not_read([("a.W_q", "BF16", (2, 4), bytes(16)), ("a.zero", "F32", (2, 4), bytes(32))], "'a.W_q': HQQ is not read")
+        for dtype, size in (("F32", 4), ("BF16", 2), ("I64", 8)):
+            self.ok("info", self.model([("a.W_q", dtype, (2, 4), bytes(8 * size)), ("a.scale", "F32", (4,), bytes(16))]))
+
     def test_dtype_of_weights(self):
         """That of the activations says nothing of the weights; a layer's own stands before that of all."""
         tensors, want = self.six()

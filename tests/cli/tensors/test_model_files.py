@@ -69,8 +69,55 @@ class Torch(Layouts):
         for callee in (name(module, "_make_float8_tensor_in_reduce_ex"), method):
             found = self.found([("w", callee + b"(" + parts + b"tR")], {"0": b"\x38\xB8\x7E\x40", "1": floats([.5])})
             self.has(found, "w", [.5, -.5, 224, 1], (2, 2))
-        self.wrong(archive(state([("w", name(module, "_make_mxfp8_tensor_in_reduce_ex") + b"(" + parts + b"tR")]), {}), "'w'",
-                "_make_mxfp8_tensor_in_reduce_ex")
+        for word, says in (("_make_nvfp4_tensor_in_reduce_ex", "NVFP4Tensor of TransformerEngine is not read"),
+                           ("_make_hybrid_quantized_tensor_in_reduce_ex", "two formats"), ("_make_identity_tensor_in_reduce_ex", "is no tensor that is read")):
+            self.wrong(archive(state([("w", name(module, word) + b"(" + parts + b"tR")]), {}), "'w'", says)
+
+    def engine(self, word, parts, storages):
+        module = "transformer_engine.pytorch.tensor.x"
+        return archive(state([("w", name(module, word) + b"(" + b"".join(parts) + b"tR")]), storages)
+
+    def test_transformer_engine_blocks(self):
+        """MXFP8Tensor and Float8BlockwiseQTensor: rowwise codes under scales that are filled up, in rows or in tiles."""
+        rows, cols, none, yes = 130, 70, b"N", b"\x88"
+        codes, scales = bytes(i * 37 % 127 for i in range(rows * cols)), {(r, k): 120 + (r + 3 * k) % 11 for r in range(rows) for k in range(3)}
+        plain, tiles = bytearray(b"\xEE" * 256 * 4), bytearray(256 * 4)
+        for (r, k), code in scales.items():
+            plain[4 * r + k] = code
+            tiles[r // 128 * 512 + r % 32 * 16 + r % 128 // 32 * 4 + k] = code
+        want = [product(e4m3(c), 2.0 ** (scales[i // cols, i % cols // 32] - 127)) for i, c in enumerate(codes)]
+        data, dtype = view("ByteStorage", "0", rows * cols, 0, (rows, cols), (cols, 1)), name("transformer_engine_torch", "DType") + b"(" + number(7) + b"tR"
+        scale = view("ByteStorage", "1", 1024, 0, (256, 4), (4, 1))
+        rest = [dtype, name("torch", "bfloat16"), numbers((rows, cols)), none]
+        for more, stored in (([], plain), ([b"\x89"], plain), ([yes], tiles)):
+            self.write("m.pt", self.engine("_make_mxfp8_tensor_in_reduce_ex", [data, scale, none, none] + rest + more, {"0": codes, "1": bytes(stored)}))
+            self.has(self.decoded(self.path("m.pt")), "w", want, (rows, cols))
+        factors = [0.5 + i for i in range(8)]
+        blocks = [numbers((rows, cols)), data, view("FloatStorage", "1", 8, 0, (2, 4), (4, 1)), none, none, dtype, name("torch", "bfloat16"), none]
+        want = [product(e4m3(c), factors[i // cols // 128 * 4]) for i, c in enumerate(codes)]
+        storages = {"0": codes, "1": floats(factors)}
+        self.write("m.pt", self.engine("_make_float8_blockwise_tensor_in_reduce_ex", blocks + [yes, none], storages))
+        self.has(self.decoded(self.path("m.pt")), "w", want, (rows, cols))
+        small = view("ByteStorage", "1", 1024, 0, (128, 4), (4, 1))
+        for word, parts, says in (("mxfp8", [data, small, none, none] + rest, "another shape"),
+                                  ("mxfp8", [none, scale, data, scale] + rest, "no codes along rows"),
+                                  ("mxfp8", [data, none, none, none] + rest, "without its tensors"),
+                                  ("mxfp8", [data, scale, none, none, none], "neither E4M3 nor E5M2"),
+                                  ("mxfp8", [data, view("ByteStorage", "1", 1024, 0, (256, 2, 2), (4, 2, 1)), none, none] + rest, "another shape"),
+                                  ("mxfp8", [data, view("ByteStorage", "1", 520, 0, (130, 4), (4, 1)), none, none] + rest + [yes], "another shape"),
+                                  ("float8_blockwise", blocks + [b"\x89", none], "blocks of 1 x 128"), ("float8_blockwise", blocks, "blocks of 1 x 128"),
+                                  ("mxfp8", [view("ByteStorage", "0", 70, 0, (70,), (1,)), scale, none, none] + rest, "no matrix")):
+            storage = {"0": codes, "1": bytes(plain) if word == "mxfp8" else floats(factors)}
+            self.wrong(self.engine("_make_%s_tensor_in_reduce_ex" % word, parts, storage), "'w'", says)
+
+    def test_distributed(self):
+        """A part of a distributed checkpoint is refused by its name, in a folder, too."""
+        os.makedirs(self.path("d"))
+        self.write("d/__0_0.distcp", bytes(100))
+        self.write("d/.metadata", b"\x80\x04}.")
+        for path in ("d", "d/__0_0.distcp"):
+            self.bad("info", self.path(path), says=("__0_0.distcp", "distributed checkpoint", "dcp_to_torch_save"))
+            self.bad("quantize", "-f", "mxfp4", self.path(path), self.path("o.safetensors"), says="distributed checkpoint")
 
     def test_refused(self):
         """Nothing is executed: what is no tensor that is read is refused by its name."""
