@@ -74,6 +74,40 @@ def test_values(model):
         found['norm']
 
 
+def low_first(codes):
+    """Elements of bytes, the one in the low half first."""
+    return E2M1[np.stack([codes & 15, codes >> 4], -1)].reshape(*codes.shape[:-1], -1)
+
+
+BYTES = (np.arange(2 * 130, dtype=np.int64) * 37 % 127).astype(np.uint8)
+KINDS = {  # tensors, config.json, the name of the values, their numbers
+    'fp8 blocks': ([('l.weight', 'F8_E4M3', (2, 130), BYTES.tobytes()), ('l.weight_scale_inv', 'F32', (1, 2), struct.pack('<2f', .3, .0007))],
+                   {'quant_method': 'fp8', 'weight_block_size': [128, 128]}, 'l.weight',
+                   e4m3(BYTES.reshape(2, 130)).astype(np.float32) * np.repeat(np.float32([[.3, .0007]]), 128, 1)[:, :130]),
+    'fp8': ([('w', 'F8_E4M3', (3,), b'\x38\xB8\x7E')], None, 'w', np.float32([1, -1, 448])),
+    'fp4': ([('w', 'F4', (4,), b'\x21\xFA')], None, 'w', np.float32([.5, 1, -1, -6])),
+    'e8m0': ([('w', 'F8_E8M0', (3,), b'\0\x7F\xFE')], None, 'w', np.float32([2.0**-127, 1, 2.0**127])),
+    'modelopt': ([('l.weight', 'U8', (2, 8), BYTES[:16].tobytes()), ('l.weight_scale', 'F8_E4M3', (2, 1), b'\x3C\x44'),
+                  ('l.weight_scale_2', 'F32', (), struct.pack('<f', .001))], {'quant_method': 'modelopt', 'quant_algo': 'NVFP4'}, 'l.weight',
+                 low_first(BYTES[:16].reshape(2, 8)) * (np.float32([[1.5], [3]]) * np.float32(.001))),
+    'gpt-oss': ([('mlp.up_blocks', 'U8', (1, 2, 1, 16), BYTES[:32].tobytes()), ('mlp.up_scales', 'U8', (1, 2, 1), b'\x7E\x80')], None, 'mlp.up',
+                low_first(BYTES[:32].reshape(1, 2, 16)) * np.float32([[[.5], [2]]]))}
+
+
+@pytest.mark.parametrize('kind', KINDS)
+def test_kinds_by_command(kind, tmp_path):
+    """The layouts that are met most: the same bits by halfulp.load, by the command, and by the layout's formula."""
+    tensors, config, name, want = KINDS[kind]
+    path = write(tmp_path / 'm.safetensors', tensors)
+    if config:
+        (tmp_path / 'config.json').write_text(json.dumps({'quantization_config': config}))
+    got = halfulp.load(path)[name]
+    assert got.dtype == want.dtype == np.float32 and np.array_equal(got.reshape(want.shape).view(np.uint32), want.view(np.uint32))
+    (tmp_path / 'o').mkdir()
+    subprocess.run([COMMAND, 'decode', path, str(tmp_path / 'o' / 'o.safetensors')], check=True)
+    assert np.array_equal(halfulp.load(tmp_path / 'o' / 'o.safetensors')[name].view(np.uint32), got.view(np.uint32))
+
+
 def test_listing(model, tmp_path):
     found = halfulp.load(pathlib.Path(model))
     one = found.tensor('l.weight')

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* halfulp/checkpoint.h: a file of three tensors, its values and codes in pieces, and what is refused. */
+/* halfulp/checkpoint.h: a file of three tensors, its values and codes in pieces, and what is refused; layouts that are
+ * met most. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -7,6 +8,8 @@
 #include <unistd.h>
 
 #include "halfulp/checkpoint.h"
+#include "halfulp/formats/ocp.h"
+#include "halfulp/scalar.h"
 #include "tests/support/cmocka.h"
 
 #define TENSOR(name, dtype, shape, from, to) \
@@ -151,6 +154,108 @@ static void array(void **state) {
   unlink(name);
 }
 
+/* ---- the layouts that are met most, each in a file of its own ---- */
+
+typedef struct part {
+  const char *name, *dtype, *shape;
+  const void *data;
+  size_t size;
+} part;
+
+/* Writes a file of up to four tensors; config: NULL, or what the folder's config.json says. */
+static void write_parts(const part *parts, const char *config) {
+  char text[1000] = "{", name[80];
+  uint8_t front[8];
+  size_t n = 1, at = 0;
+  for (int i = 0; i < 4 && parts[i].name; i++, at += parts[i - 1].size)
+    n += (size_t)snprintf(text + n, sizeof text - n,
+                          "%s\"%s\": {\"dtype\": \"%s\", \"shape\": [%s], \"data_offsets\": [%zu, %zu]}", i ? ", " : "",
+                          parts[i].name, parts[i].dtype, parts[i].shape, at, at + parts[i].size);
+  n += (size_t)snprintf(text + n, sizeof text - n, "}");
+  for (int i = 0; i < 8; i++) front[i] = (uint8_t)((uint64_t)n >> 8 * i);
+  FILE *file = fopen(path, "wb");
+  fwrite(front, 1, 8, file);
+  fwrite(text, 1, n, file);
+  for (int i = 0; i < 4 && parts[i].name; i++) fwrite(parts[i].data, 1, parts[i].size, file);
+  fclose(file);
+  snprintf(name, sizeof name, "%s/config.json", folder);
+  unlink(name);
+  if (!config) return;
+  file = fopen(name, "w");
+  fputs(config, file);
+  fclose(file);
+}
+
+/* Holds a tensor of the file against numbers. */
+static void has(const char *name, const char *layout, const float *want, size_t n) {
+  char line[HU_CHECKPOINT_LINE];
+  hu_checkpoint *model;
+  float z[600];
+  hu_status status = hu_checkpoint_open(&model, path, NULL, line);
+  if (status != HU_OK) fail_msg("%s", line);
+  size_t place = hu_checkpoint_find(model, name);
+  assert_string_equal(hu_checkpoint_at(model, place).layout, layout);
+  assert_int_equal(hu_checkpoint_at(model, place).count, n);
+  assert_int_equal(hu_checkpoint_read(model, place, 0, n, z), HU_OK);
+  for (size_t i = 0; i < n; i++)
+    if (isnan(want[i]) ? !isnan(z[i]) : z[i] != want[i] || !signbit(z[i]) != !signbit(want[i]))
+      fail_msg("%s, element %zu: %a instead of %a", name, i, (double)z[i], (double)want[i]);
+  hu_checkpoint_close(model);
+}
+
+/* FP8 under blocks of 128 x 128, the last one narrower; without scales; F4 and E8M0. */
+static void fp8(void **state) {
+  static const float scales[2] = {0.3f, 0.0007f};
+  static const uint8_t six[6] = {0x38, 0x39, 0xB8, 0x7E, 0x7F, 0x80}, e5m2[3] = {0x3C, 0x7C, 0x01},
+                       four[2] = {0x21, 0xFA}, e8m0[4] = {0, 127, 254, 255};
+  static const float of_six[6] = {1, 1.125f, -1, 448, NAN, -0.0f}, of_e5m2[3] = {1, INFINITY, 0x1p-16f},
+                     of_four[4] = {0.5f, 1, -1, -6}, of_e8m0[4] = {0x1p-127f, 1, 0x1p127f, NAN};
+  uint8_t codes[2 * 130];
+  float want[2 * 130];
+  (void)state;
+  for (size_t i = 0; i < 260; i++) {
+    codes[i] = (uint8_t)(i * 37 % 127);
+    want[i] = hu_decode(hu_float8_e4m3fn(), codes[i]) * scales[i % 130 / 128];
+  }
+  write_parts(
+      (part[4]){{"l.weight", "F8_E4M3", "2, 130", codes, 260}, {"l.weight_scale_inv", "F32", "1, 2", scales, 8}},
+      "{\"quantization_config\": {\"quant_method\": \"fp8\", \"weight_block_size\": [128, 128]}}");
+  has("l.weight", "hf-fp8", want, 260);
+  write_parts((part[4]){{"w", "F8_E4M3", "2, 3", six, 6},
+                        {"v", "F8_E5M2", "3", e5m2, 3},
+                        {"f", "F4", "4", four, 2},
+                        {"s", "F8_E8M0", "4", e8m0, 4}},
+              NULL);
+  has("w", "plain", of_six, 6);
+  has("v", "plain", of_e5m2, 3);
+  has("f", "plain", of_four, 4);
+  has("s", "plain", of_e8m0, 4);
+}
+
+/* Two levels that are multiplied, two nibbles of a byte with the low one first; and gpt-oss with four axes. */
+static void fp4(void **state) {
+  static const uint8_t scales[2] = {0x3C, 0x44}, powers[2] = {126, 128}; /* 1.5 and 3; 1/2 and 2 */
+  static const float second = 0.001f;
+  uint8_t codes[32];
+  float two[32], one[64];
+  (void)state;
+  for (size_t i = 0; i < 32; i++) codes[i] = (uint8_t)(i * 29 + 3);
+  for (size_t i = 0; i < 64; i++) {
+    float number = e2m1[codes[i / 2] >> i % 2 * 4 & 15];
+    one[i] = number * (i < 32 ? 0.5f : 2);
+    if (i < 32) two[i] = number * ((i < 16 ? 1.5f : 3) * second);
+  }
+  write_parts((part[4]){{"l.weight", "U8", "2, 8", codes, 16},
+                        {"l.weight_scale", "F8_E4M3", "2, 1", scales, 2},
+                        {"l.weight_scale_2", "F32", "", &second, 4}},
+              "{\"quantization_config\": {\"quant_method\": \"modelopt\", \"quant_algo\": \"NVFP4\"}}");
+  has("l.weight", "modelopt-nvfp4", two, 32);
+  write_parts(
+      (part[4]){{"mlp.up_blocks", "U8", "1, 2, 1, 16", codes, 32}, {"mlp.up_scales", "U8", "1, 2, 1", powers, 2}},
+      NULL);
+  has("mlp.up", "gpt-oss-mxfp4", one, 64);
+}
+
 static void table(void **state) {
   (void)state;
   for (size_t i = 0; i < hu_checkpoint_layout_count(); i++) {
@@ -163,6 +268,6 @@ static void table(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {cmocka_unit_test(values), cmocka_unit_test(wrong), cmocka_unit_test(array),
-                                     cmocka_unit_test(table)};
+                                     cmocka_unit_test(fp8),    cmocka_unit_test(fp4),   cmocka_unit_test(table)};
   return cmocka_run_group_tests(tests, write_file, remove_file);
 }
