@@ -209,8 +209,7 @@ static int kernels_can(const hu_scaled_work *work) {
   return !work->call.z || (spec->fits_binary32 && spec->emin - spec->m >= -126);
 }
 
-/* Chooses the lanes and kernels that serve. */
-static void choose(hu_scaled_work *work) {
+void hui_scaled_choose_lanes(hu_scaled_work *work) {
   const hu_level *level = hui_level_for(work->call.exec);
   work->kernels = level->convert;
   work->lanes = level->scaled_rows;
@@ -246,7 +245,7 @@ void hui_scaled_run(const hu_scaled_call *call, const hu_scaler *scaler) {
   work.scaler = *scaler;
   work.four_six = hui_four_six_of(&call->scaling, &work.scaler);
   int empty = call->rows == 0 || call->cols == 0;
-  if (!empty) choose(&work);
+  if (!empty) hui_scaled_choose_lanes(&work);
   if (work.scaler.two) {
     uint32_t amax = call->amax ? hui_bits_of_float(*call->amax) & 0x7FFFFFFF : empty ? 0 : whole_amax(&work, &special);
     if (work.four_six.on)

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* hu_scaled_search of halfulp/importance.h: tries powers of two as the scale of each block, through the core. */
+/* hu_scaled_search of halfulp/importance.h: tries powers of two as the scale of each block. The values under each are
+ * made as hu_scaled_apply makes them, by the paths of emu/scaled/work.h where blocks have finite elements; blocks that
+ * are large, and stochastic modes, whose words go by an element's place in the matrix, take the core for the trials. */
 #include "halfulp/importance.h"
 
 #include <math.h>
@@ -10,12 +12,22 @@
 #include "emu/scaled/check.h"
 #include "emu/scaled/work.h"
 
+enum { TRIAL = 4096 }; /* elements of a block whose values are kept while scales are tried */
+
 typedef struct search {
   hu_scaled_work work;
   hu_scaler least; /* the same under rule rceil: the least scale that a magnitude does not saturate under */
   const float *weights;
   size_t ld; /* from a row of weights to the next */
 } search;
+
+/* What one thread tries scales with. */
+typedef struct trials {
+  const search *asked;
+  hu_scaled_work work; /* a call whose result are the values of one block, as a matrix of its own */
+  hu_scaled_group group;
+  uint32_t values[TRIAL];
+} trials;
 
 /* Where a block lies, and its magnitudes, as patterns. */
 typedef struct magnitudes {
@@ -49,39 +61,73 @@ static double add_error(double sum, float weight, float value, float x) {
   return sum + (double)weight * (apart * apart);
 }
 
-/* Returns the error of a block under a scale; where a sum reaches `most`, that or more. */
-static double error_of(const search *asked, const hu_scaled_place *place, const hu_shared *shared, double most) {
-  const hu_scaled_work *work = &asked->work;
+/* Sets the one block of a group; returns its path. */
+static int set_group(hu_scaled_group *group, const hu_scaled_work *work, const hu_scaled_place *place,
+                     const hu_shared *shared, uint32_t top) {
+  int way = hui_scaled_way(work, shared, top, &group->by[0], &group->back[0]);
+  group->row = place->row;
+  group->last = place->last;
+  group->col = place->col;
+  group->n = place->n;
+  group->count = 1;
+  group->stats = NULL;
+  group->way[0] = (uint8_t)way;
+  return way;
+}
+
+/* Computes the values of a block under a scale, row by row; 0: the core is to compute them. */
+static int try_lanes(trials *own, const magnitudes *block, const hu_shared *shared) {
+  const hu_scaled_place *place = &block->place;
+  hu_scaled_work *work = &own->work;
+  hu_scaled_place alone = {0, place->last - place->row, 0, place->n};
+  hu_events ignored = {0};
+  if (work->scaler.element.bits || place->n > TRIAL / alone.last) return 0;
+  if (set_group(&own->group, work, &alone, shared, block->amax) == HU_BY_CORE) return 0;
+  work->call.x = hui_scaled_x(&own->asked->work, place->row, place->col);
+  work->call.ldz = place->n;
+  hui_scaled_elements(work, &own->group, 0, 1, &ignored);
+  return 1;
+}
+
+static uint32_t value_of(const hu_scaled_work *work, const hu_shared *shared, size_t row, size_t col) {
   const hu_stream stream = hui_exec_stream(work->call.exec);
   const uint32_t bits = work->scaler.element.bits;
+  uint64_t word = stream.counter + (uint64_t)row * work->call.cols + col;
+  uint32_t random = bits ? hui_stream_at(stream.key, word) >> (32 - bits) : 0, ignored;
+  uint32_t code = hui_scaled_element(&work->scaler, shared, *hui_scaled_x(work, row, col), random, &ignored);
+  return hui_scaled_value(&work->scaler, shared, code);
+}
+
+/* Returns the error of a block under a scale; where a sum reaches `most`, that or more. */
+static double error_of(trials *own, const magnitudes *block, const hu_shared *shared, double most) {
+  const search *asked = own->asked;
+  const hu_scaled_place *place = &block->place;
+  int there = try_lanes(own, block, shared);
   double sum = 0;
   for (size_t i = place->row; i < place->last; i++) {
-    const uint32_t *x = hui_scaled_x(work, i, place->col);
+    const uint32_t *x = hui_scaled_x(&asked->work, i, place->col), *values = own->values + (i - place->row) * place->n;
     for (size_t j = 0; j < place->n; j++) {
-      uint64_t word = stream.counter + (uint64_t)i * work->call.cols + place->col + j;
-      uint32_t random = bits ? hui_stream_at(stream.key, word) >> (32 - bits) : 0, ignored;
       float weight = weight_of(asked, i, place->col + j);
       if (!counts_for(weight)) continue;
-      uint32_t code = hui_scaled_element(&work->scaler, shared, x[j], random, &ignored);
-      uint32_t value = hui_scaled_value(&work->scaler, shared, code);
+      uint32_t value = there ? values[j] : value_of(&asked->work, shared, i, place->col + j);
       sum = add_error(sum, weight, hui_float_of_bits(value), hui_float_of_bits(x[j]));
-      if (!(sum < most)) return most;
     }
+    if (!(sum < most)) return most;
   }
   return sum;
 }
 
 /* Returns the best scale for a block of finite elements of which some count: of equal ones the smallest. */
-static hu_shared best_of(const search *asked, const magnitudes *block) {
-  const hu_scaler *scaler = &asked->work.scaler;
-  int32_t first = hui_scale_exponent(&asked->least, hui_unpack32(block->smallest)) - 1,
-          last = hui_scale_exponent(&asked->least, hui_unpack32(block->most));
+static hu_shared best_of(trials *own, const magnitudes *block) {
+  const hu_scaler *scaler = &own->asked->work.scaler, *least_of = &own->asked->least;
+  int32_t first = hui_scale_exponent(least_of, hui_unpack32(block->smallest)) - 1,
+          last = hui_scale_exponent(least_of, hui_unpack32(block->most));
   if (first < scaler->low) first = scaler->low;
   hu_shared best = hui_shared_power(scaler, first);
-  double least = error_of(asked, &block->place, &best, HUGE_VAL);
+  double least = error_of(own, block, &best, HUGE_VAL);
   for (int32_t e = first + 1; e <= last; e++) {
     hu_shared shared = hui_shared_power(scaler, e);
-    double error = error_of(asked, &block->place, &shared, least);
+    double error = error_of(own, block, &shared, least);
     if (!(error < least)) continue;
     best = shared;
     least = error;
@@ -90,42 +136,62 @@ static hu_shared best_of(const search *asked, const magnitudes *block) {
 }
 
 /* Returns the scale of a block; not inlined, for its sums must stay in the environment that make_block sets. */
-__attribute__((noinline)) static hu_shared scale_of(const search *asked, const magnitudes *block) {
-  const hu_scaler *scaler = &asked->work.scaler;
-  if (!block->special && block->most) return best_of(asked, block);
+__attribute__((noinline)) static hu_shared scale_of(trials *own, const magnitudes *block) {
+  const hu_scaler *scaler = &own->asked->work.scaler;
+  if (!block->special && block->most) return best_of(own, block);
   return hui_shared_of(scaler, block->amax, block->special && scaler->special == HU_SPECIAL_NAN);
 }
 
+/* Rounds the elements of a block under its scale. */
+static void round_block(trials *own, const magnitudes *block, const hu_shared *shared, hu_events *counts) {
+  const hu_scaled_work *work = &own->asked->work;
+  const hu_scaled_place *place = &block->place;
+  if (!block->special && set_group(&own->group, work, place, shared, block->amax) != HU_BY_CORE) {
+    hui_scaled_elements(work, &own->group, 0, 1, counts);
+    return;
+  }
+  for (size_t i = place->row; i < place->last; i++)
+    hui_scaled_core(work, (hu_scaled_span){i, place->col, place->n}, shared, counts);
+}
+
 /* Makes block number k, counted row by row. */
-static void make_block(const search *asked, size_t k, hu_events *counts) {
-  const hu_scaled_work *work = &asked->work;
+static void make_block(trials *own, size_t k, hu_events *counts) {
+  const hu_scaled_work *work = &own->asked->work;
   const hu_scaled_shape *shape = &work->shape;
   size_t down = k / shape->block_cols, across = k % shape->block_cols, row = down * shape->side_rows,
          col = across * shape->side_cols;
   hu_scaled_place place = {row, hui_least(row + shape->side_rows, shape->rows), col,
                            hui_least(shape->side_cols, shape->cols - col)};
-  magnitudes block = look(asked, place);
+  magnitudes block = look(own->asked, place);
   hu_float_env saved = hui_float_env_enter(HU_LANE_NEAREST);
-  hu_shared shared = scale_of(asked, &block);
+  hu_shared shared = scale_of(own, &block);
   hui_float_env_leave(saved);
-  hu_events own = {0};
+  hu_events events = {0};
   if (work->call.codes) hui_store_code(hui_scaled_scale(work, down, across), shape->scale_size, shared.code);
-  for (size_t i = place.row; i < place.last; i++)
-    hui_scaled_core(work, (hu_scaled_span){i, place.col, place.n}, &shared, &own);
-  hu_events_add(counts, &own);
+  round_block(own, &block, &shared, &events);
+  hu_events_add(counts, &events);
   if (!work->call.stats) return;
   work->call.stats[k] = (hu_scaled_stats){.amax = hui_float_of_bits(block.amax),
                                           .scale = shared.code,
                                           .special = block.special,
-                                          .saturated = own.saturated,
-                                          .to_zero = own.to_zero};
+                                          .saturated = events.saturated,
+                                          .to_zero = events.to_zero};
 }
 
 static void run_part(void *context, size_t part) {
   const search *asked = context;
   size_t first = part * asked->work.part, last = hui_least(first + asked->work.part, asked->work.items);
   hu_events counts = {0};
-  for (size_t k = first; k < last; k++) make_block(asked, k, &counts);
+  trials own;
+  own.asked = asked;
+  own.work = asked->work;
+  own.work.call.codes = NULL;
+  own.work.call.stats = NULL;
+  own.work.call.z = own.values;
+  hui_scaled_choose_lanes(&own.work);
+  own.work.streams = NULL;
+  hui_scaled_group_start(&own.group);
+  for (size_t k = first; k < last; k++) make_block(&own, k, &counts);
   asked->work.counts[part] = counts;
 }
 
@@ -134,6 +200,8 @@ static void run(search *asked) {
   hu_events counts[HU_THREADS_MAX];
   uint32_t threads = hui_exec_threads(work->call.exec);
   work->counts = counts;
+  hui_scaled_choose_lanes(work);
+  work->streams = NULL;
   work->shape = hui_scaled_shape_of(work->call.rows, work->call.cols, &work->call.scaling);
   work->items = work->shape.block_rows * work->shape.block_cols;
   work->part = (work->items - 1) / threads + 1;

@@ -137,6 +137,11 @@ uint32_t hui_scaled_limited_top(const hu_scaled_work *work, size_t n, const uint
 /* Returns the path for the elements of a block of finite elements up to top, and the numbers for it. */
 int hui_scaled_way(const hu_scaled_work *work, const hu_shared *shared, uint32_t top, uint32_t *by, uint32_t *back);
 
+/* ---- emu/scaled/quantize.c ---- */
+
+/* Chooses the lanes and kernels that serve, for the call and the scaler. */
+void hui_scaled_choose_lanes(hu_scaled_work *work);
+
 /* ---- emu/scaled/choice.c ---- */
 
 /* Plans whether lanes make the errors by which scales are chosen, and what they need; the tensor's amax is known. */

@@ -11,6 +11,7 @@
 #include "halfulp/importance.h"
 #include "halfulp/oracle.h"
 #include "tests/support/cmocka.h"
+#include "tests/support/levels.h"
 #include "tests/support/support.h"
 
 enum { ROWS = 7, COLS = 45, LD = 50, LOW = -127, HIGH = 127 };
@@ -116,7 +117,7 @@ static int best_exponent(const matrix *m, const block *b) {
 
 /* ---- the call ---- */
 
-static void call(made *z, const matrix *m, int values, uint32_t threads) {
+static void call(made *z, const matrix *m, int values, uint32_t threads, size_t level) {
   hu_scaled_sizes n = hu_scaled_sizes_of(m->rows, m->cols, &m->scaling);
   hu_scaled place = {z->codes, m->cols, z->scales, n.block_cols, NULL};
   hu_type type = hu_type_scaled(values ? HU_TYPE_SCALED_VALUES : HU_TYPE_SCALED, &m->scaling);
@@ -124,6 +125,7 @@ static void call(made *z, const matrix *m, int values, uint32_t threads) {
   hu_view from = hu_matrix_floats(m->x, LD), weights = hu_matrix_floats(m->weights, m->ld);
   hu_exec exec = m->exec;
   exec.threads = threads;
+  exec.levels_off = t_levels_off(level);
   hu_how how = hu_how_of(m->mode, &exec, &z->events);
   assert_int_equal(hu_scaled_search(m->rows, m->cols, &to, &from, &weights, z->stats, &how), HU_OK);
 }
@@ -158,8 +160,14 @@ static void compare(const matrix *m, const char *text, int exact) {
   memset(&own, 0, sizeof own);
   memset(&others, 0, sizeof others);
   memset(&rule, 0, sizeof rule);
-  call(&own, m, 0, 1);
-  call(&others, m, 1, 3);
+  call(&own, m, 0, 1, 0);
+  for (size_t level = 1; level < t_levels(); level++) {
+    memset(&others, 0, sizeof others);
+    call(&others, m, 0, 2, level);
+    if (memcmp(&own, &others, sizeof own) != 0) fail_msg("%s: %s gives other bits", text, t_level_name(level));
+  }
+  memset(&others, 0, sizeof others);
+  call(&others, m, 1, 3, 0);
   hu_scaled place = place_of(&rule, m), mine = place_of(&own, m);
   assert_int_equal(
       hu_scaled_encode(m->rows, m->cols, &place, m->x, LD, &m->scaling, m->mode, NULL, rule.stats, &m->exec, NULL),
@@ -289,6 +297,34 @@ static void test_infinity(void **state) {
   assert_int_equal(codes[1], 0x7C);
 }
 
+/* A block of a pattern that is there a hundred times has the scale of the pattern: whole numbers, whose sums are exact.
+ */
+static void test_large(void **state) {
+  (void)state;
+  enum { SHORT = 50, LONG = 5000 };
+  static float x[LONG], w[LONG];
+  static uint8_t codes[LONG], once[SHORT];
+  t_random random = {t_seed("scaled-search-large", 2)};
+  hu_scaling mx;
+  assert_int_equal(hu_scaling_parse(&mx, "scaled(float4_e2m1fn;scale=float8_e8m0fnu;block=1x*;rule=floor)", NULL),
+                   HU_OK);
+  for (int run = 0; run < 20; run++) {
+    uint8_t scale[2];
+    for (int i = 0; i < LONG; i++) {
+      x[i] = i < SHORT ? number(&random, 1) : x[i - SHORT];
+      w[i] = i < SHORT ? weight(&random, 1) : w[i - SHORT];
+    }
+    hu_scaled z = {codes, LONG, scale, 1, NULL}, y = {once, SHORT, scale + 1, 1, NULL};
+    hu_output to = hu_scaled_out(&z, hu_type_scaled(HU_TYPE_SCALED, &mx)),
+              other = hu_scaled_out(&y, hu_type_scaled(HU_TYPE_SCALED, &mx));
+    hu_view from = hu_matrix_floats(x, LONG), by = hu_matrix_floats(w, 0);
+    assert_int_equal(hu_scaled_search(1, LONG, &to, &from, &by, NULL, NULL), HU_OK);
+    assert_int_equal(hu_scaled_search(1, SHORT, &other, &from, &by, NULL, NULL), HU_OK);
+    assert_int_equal(scale[0], scale[1]);
+    for (int i = 0; i < LONG; i++) assert_int_equal(codes[i], once[i % SHORT]);
+  }
+}
+
 static void test_wrong(void **state) {
   (void)state;
   static float x[64], w[64], y[64];
@@ -345,6 +381,7 @@ static void test_wrong(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {cmocka_unit_test(test_page), cmocka_unit_test(test_by_hand),
-                                     cmocka_unit_test(test_infinity), cmocka_unit_test(test_wrong)};
+                                     cmocka_unit_test(test_infinity), cmocka_unit_test(test_large),
+                                     cmocka_unit_test(test_wrong)};
   return cmocka_run_group_tests_name("scales searched for by weights", tests, NULL, NULL);
 }
