@@ -20,7 +20,7 @@ typedef struct code_row {
   size_t many, size;        /* of f */
   uint32_t fixed[2];        /* as stored */
   uint8_t last[ROW_MAX * STORED], z[ROW_MAX * STORED], core[ROW_MAX * STORED];
-  int op; /* HU_OP_ADD ... HU_OP_DIV, HU_OP_FMA */
+  int op;
 } code_row;
 
 static hu_status compute(const code_row *row, uint8_t *z, uint32_t levels_off, hu_events *events) {
@@ -34,21 +34,16 @@ static hu_status compute(const code_row *row, uint8_t *z, uint32_t levels_off, h
   return hu_apply(row->op, row->many, &to, x, &how);
 }
 
-/* Result i is the oracle's. A stochastic mode's word is that of the element. */
+/* Result i is the oracle's, which has the operations' numbers. A stochastic mode's word is that of the element. */
 static int check_one(const code_row *row, size_t i, job_result *z) {
 #if HU_CLI_ORACLE
-  static const int oracle[] = {[HU_OP_ADD] = HU_ORACLE_ADD,
-                               [HU_OP_SUB] = HU_ORACLE_SUB,
-                               [HU_OP_MUL] = HU_ORACLE_MUL,
-                               [HU_OP_DIV] = HU_ORACLE_DIV,
-                               [HU_OP_FMA] = HU_ORACLE_FMA};
   uint32_t expected, events, word = 0;
   hu_oracle_code x[3] = {{row->fixed_format, campaign_code((const uint8_t *)&row->fixed[0], row->fixed_size, 0)},
                          {row->fixed_format, campaign_code((const uint8_t *)&row->fixed[1], row->fixed_size, 0)},
                          {row->format, campaign_code(row->last, row->size, i)}};
-  if (row->op != HU_OP_FMA) x[1] = x[2];
+  if (hu_operation_at((size_t)row->op).operands == 2) x[1] = x[2];
   if (row->mode.bits) word = hu_stream_word((hu_stream){0, 0}, i) >> (32 - row->mode.bits);
-  hu_status status = hu_oracle_arith(&expected, &events, oracle[row->op], row->format, row->mode, word, x);
+  hu_status status = hu_oracle_arith(&expected, &events, row->op, row->format, row->mode, word, x);
   if (status != HU_OK) return cli_fail_status("oracle", status);
   z->wrong += expected != campaign_code(row->z, row->size, i);
 #else

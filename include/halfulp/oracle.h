@@ -61,8 +61,9 @@ HU_API HU_MUST_CHECK hu_status hu_oracle_dot(uint32_t *code, uint32_t *events, h
 HU_API HU_MUST_CHECK hu_status hu_oracle_dot_fp32(uint32_t *code, uint32_t *events, hu_format fz, hu_mode mode,
                                                   uint32_t random, const hu_oracle_terms *x);
 
-/* The operations of arith.h. x: one operand (SQRT, ROUND_TO_INTEGRAL, whose format is fz's too), three (FMA), else two.
- * What hu_add, hu_sub, ... must return for code and events. */
+/* The operations of arith.h by the numbers that they have in operation.h. x: one operand (SQRT,
+ * ROUND_TO_INTEGRAL, whose format is fz's too), three (FMA), else two. What hu_add, hu_sub, ... must return for code and
+ * events. */
 enum {
   HU_ORACLE_ADD,               /* hu_add */
   HU_ORACLE_SUB,               /* hu_sub */
@@ -73,8 +74,8 @@ enum {
   HU_ORACLE_MINIMUM_NUMBER,    /* hu_minimum_number */
   HU_ORACLE_MAXIMUM_NUMBER,    /* hu_maximum_number */
   HU_ORACLE_SQRT,              /* hu_sqrt */
-  HU_ORACLE_ROUND_TO_INTEGRAL, /* hu_round_to_integral */
   HU_ORACLE_FMA,               /* hu_fma */
+  HU_ORACLE_ROUND_TO_INTEGRAL, /* hu_round_to_integral */
   HU_ORACLE_OPERATIONS         /* (count) */
 };
 /* HU_E_SHAPE: no such operation. HU_E_FORMAT also if fz is not ROUND_TO_INTEGRAL's operand format. */
@@ -93,7 +94,8 @@ HU_API HU_MUST_CHECK hu_status hu_oracle_from_integer(uint32_t *code, uint32_t *
                                                       int is_signed, uint64_t x,
                                                       uint32_t random); /* the code and events */
 
-/* The elementary functions of arith.h. x: one operand, of POW two. What hu_exp, ... must return for code and events. */
+/* The elementary functions of arith.h by the numbers that they have in operation.h, less HU_OP_FUNCTION. x: one
+ * operand, of POW two. What hu_exp, ... must return for code and events. */
 enum {
   HU_ORACLE_EXP,        /* hu_exp */
   HU_ORACLE_EXP2,       /* hu_exp2 */

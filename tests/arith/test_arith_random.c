@@ -252,18 +252,18 @@ static void test_misuse(void **state) {
   hu_oracle_code x[3] = {{format, 0x3C00}, {format, 0x3C00}, {format, 0x3C00}};
   for (int op = 0; op < HU_ORACLE_OPERATIONS; op++) {
     uint32_t e = 0, code;
-    assert_int_equal(ar_call(op, format, wrong, 0, x, &e), 0);
+    assert_int_equal(calls_code(op, format, wrong, x, 0, &e), 0);
     assert_int_equal(e, HU_EVENT_INVALID);
     assert_int_equal(hu_oracle_arith(&code, &e, op, format, wrong, 0, x), HU_E_MODE);
-    for (unsigned i = 0; i < ar_operands(op); i++) {
+    for (int i = 0; i < calls_operands(op); i++) {
       x[i].format = bad;
       e = 0;
-      assert_int_equal(ar_call(op, op == HU_ORACLE_ROUND_TO_INTEGRAL ? bad : format, rne, 0, x, &e), 0);
+      assert_int_equal(calls_code(op, op == HU_ORACLE_ROUND_TO_INTEGRAL ? bad : format, rne, x, 0, &e), 0);
       assert_int_equal(e, HU_EVENT_INVALID);
       assert_int_equal(hu_oracle_arith(&code, &e, op, format, rne, 0, x), HU_E_FORMAT);
       x[i].format = format;
     }
-    assert_int_not_equal(ar_call(op, format, rne, 0, x, NULL), 0xDEAD); /* events may be NULL */
+    assert_int_not_equal(calls_code(op, format, rne, x, 0, NULL), 0xDEAD); /* events may be NULL */
   }
   assert_int_equal(hu_compare(bad, 0, format, 0), HU_UNORDERED);
   assert_int_equal(hu_compare(format, 0, bad, 0), HU_UNORDERED);

@@ -78,7 +78,7 @@ static uint64_t check_batch(const t_judged *judged, size_t n, const uint32_t *x)
   static uint32_t z[BATCH];
   uint64_t asked = 0;
   hu_view view = hu_codes(x, 1, hu_binary32());
-  int op = fn_table[judged->function];
+  int op = HU_OP_FUNCTION + judged->function;
   hu_output to = hu_codes_out(z, 1, hu_binary32());
   assert_int_equal(hu_apply(op, n, &to, &view, NULL), HU_OK);
   for (size_t i = 0; i < n; i++) {

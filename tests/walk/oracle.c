@@ -25,7 +25,6 @@ static int compare(const walk_case *c, const hu_oracle_code *x, uint32_t *z, uin
   return 1;
 }
 
-/* The oracle's numbers of functions are in the order of operation.h. */
 static int operation(const walk_case *c, const uint64_t *x, uint32_t random, uint32_t *z, uint32_t *events) {
   hu_oracle_code codes[HU_OPERANDS_MAX];
   int op = c->call.op;
@@ -33,16 +32,10 @@ static int operation(const walk_case *c, const uint64_t *x, uint32_t random, uin
     codes[i].format = walk_format(c, i);
     codes[i].code = (uint32_t)x[i];
   }
-  if (op <= HU_OP_MAXIMUM_NUMBER) return arith(c, op, random, codes, z, events);
-  switch (op) {
-    case HU_OP_SQRT: return arith(c, HU_ORACLE_SQRT, random, codes, z, events);
-    case HU_OP_FMA: return arith(c, HU_ORACLE_FMA, random, codes, z, events);
-    case HU_OP_INTEGRAL: return arith(c, HU_ORACLE_ROUND_TO_INTEGRAL, random, codes, z, events);
-    case HU_OP_COMPARE: return compare(c, codes, z, events);
-    case HU_OP_REMAINDER:
-      return said(c, hu_oracle_remainder(z, events, walk_format(c, WALK_Z), c->mode, random, codes));
-    default: break;
-  }
+  if (op < HU_ORACLE_OPERATIONS) return arith(c, op, random, codes, z, events);
+  if (op == HU_OP_COMPARE) return compare(c, codes, z, events);
+  if (op == HU_OP_REMAINDER)
+    return said(c, hu_oracle_remainder(z, events, walk_format(c, WALK_Z), c->mode, random, codes));
   if (!walk_is_function(&c->call)) return 0;
   int function = op - HU_OP_FUNCTION;
   return said(c, hu_oracle_function(z, events, function, walk_format(c, WALK_Z), c->mode, random, codes));
