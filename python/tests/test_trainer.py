@@ -408,7 +408,7 @@ def test_wrong_states(tmp_path):
     header = data[:8]
     for text, words in [(b'', 'not a safetensors file$'), (data[:50], 'not a safetensors file$'),
                         (header + b'x' * (len(data) - 8), 'JSON'),
-                        (data[:-4], 'is not a whole F32 matrix'),
+                        (data[:-4], 'is not a whole one of F32'),
                         (data.replace(b'halfulp trainer, 1', b'halfulp trainer, 2'), 'not a checkpoint')]:
         path.write_bytes(text)
         with pytest.raises(ValueError, match=words):

@@ -6,15 +6,18 @@
     trainer.net.gradients()['linear1.weight']
 
 Whole runs       Trainer: a configuration in, logs as arrays; keys lists what can be set
-Networks         Trainer.net: tensors by name; Net: a network on batches of your own
+Networks         Trainer.net: tensors by name; Net: a network on batches of your own; from_torch: a PyTorch module as one
 Pieces           LossScaler, Optimizer, Layout, Assignment, for loops of your own
 """
+from .checkpoint import read_weights, write_weights
 from .config import Key, keys
+from .from_torch import Traced, Weight, from_torch, inputs
 from .net import Counts, Net, NetView, Tensor, Update
 from .pieces import Assignment, Found, Layout, LossScaler, Optimizer, scale_of_gmax
 from .trainer import Log, Memory, Report, Seen, Trainer
 
 __all__ = [
     'Trainer', 'Report', 'Log', 'Seen', 'Memory', 'Key', 'keys', 'NetView', 'Net', 'Tensor', 'Counts', 'Update',
-    'LossScaler', 'Found', 'scale_of_gmax', 'Optimizer', 'Layout', 'Assignment',
+    'from_torch', 'Traced', 'Weight', 'inputs', 'read_weights', 'write_weights', 'LossScaler', 'Found', 'scale_of_gmax', 'Optimizer', 'Layout',
+    'Assignment',
 ]

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import json
+import math
 import os
 import struct
 import tempfile
-from typing import Any, Dict, List, Mapping, NamedTuple, Tuple
+from typing import Any, Dict, List, Mapping, NamedTuple, Tuple, Union
 
 import numpy as np
 
@@ -28,10 +29,10 @@ def _wrong(path: str, sentence: str) -> abi.HalfulpValueError:
     return abi.HalfulpValueError('{}: {}'.format(path, sentence))
 
 
-def _header(state: State) -> bytes:
-    rows: Dict[str, Any] = {'__metadata__': {'kind': _KIND, 'state': json.dumps(state.state)}}
+def _header(tensors: Mapping[str, np.ndarray], more: Mapping[str, str]) -> bytes:
+    rows: Dict[str, Any] = {'__metadata__': dict(more)} if more else {}
     at = 0
-    for name, tensor in state.tensors.items():
+    for name, tensor in tensors.items():
         rows[name] = {'dtype': 'F32', 'shape': list(tensor.shape), 'data_offsets': [at, at + tensor.size * 4]}
         at += tensor.size * 4
     text = json.dumps(rows).encode()
@@ -39,14 +40,21 @@ def _header(state: State) -> bytes:
 
 
 def write(path: str, state: State) -> None:
-    """Writes a checkpoint, which appears under its name complete or not at all. OSError: it cannot be written."""
-    header = _header(state)
+    """Writes a checkpoint, as `write_weights` does."""
+    write_weights(path, state.tensors, {'kind': _KIND, 'state': json.dumps(state.state)})
+
+
+def write_weights(path: 'Union[str, os.PathLike[str]]', tensors: Mapping[str, np.ndarray],
+                  more: Mapping[str, str] = {}) -> None:
+    """Writes float32 arrays by name as a safetensors file, which appears under its name complete or not at all.
+    OSError: it cannot be written."""
+    path, header = os.fspath(path), _header(tensors, more)
     folder = os.path.dirname(path) or '.'
     number, draft = tempfile.mkstemp(prefix='.halfulp-', dir=folder)
     try:
         with os.fdopen(number, 'wb') as file:
             file.write(struct.pack('<Q', len(header)) + header)
-            for tensor in state.tensors.values():
+            for tensor in tensors.values():
                 file.write(tensor.astype('<f4').tobytes())
             file.flush()
             os.fsync(file.fileno())
@@ -73,16 +81,36 @@ def _parts(path: str, data: bytes) -> Tuple[Dict[str, Any], bytes]:
     return header, data[8 + length:]
 
 
+_TYPES = {'F32': '<f4', 'F16': '<f2', 'BF16': '<u2'}  # those that float32 holds exactly
+
+
 def _tensor(path: str, name: str, row: Any, data: bytes) -> np.ndarray:
+    """A tensor as float32."""
     try:
-        kind, shape, (begin, end) = row['dtype'], tuple(row['shape']), row['data_offsets']
-        good = kind == 'F32' and len(shape) == 2 and all(type(n) is int and n >= 0 for n in (*shape, begin, end))
-        good = good and begin <= end <= len(data) and end - begin == 4 * shape[0] * shape[1]
+        kind, shape, (begin, end) = _TYPES[row['dtype']], tuple(row['shape']), row['data_offsets']
+        good = all(type(n) is int and n >= 0 for n in (*shape, begin, end))
+        count = math.prod(shape) if good else 0
+        good = good and begin <= end <= len(data) and end - begin == np.dtype(kind).itemsize * count
     except (KeyError, TypeError, ValueError):
         good = False
     if not good:
-        raise _wrong(path, 'tensor {!r} is not a whole F32 matrix'.format(name))
-    return np.frombuffer(data, '<f4', shape[0] * shape[1], begin).reshape(shape).astype(np.float32)
+        raise _wrong(path, 'tensor {!r} is not a whole one of {}'.format(name, ', '.join(_TYPES)))
+    numbers = np.frombuffer(data, kind, count, begin)
+    if row['dtype'] == 'BF16':
+        numbers = (numbers.astype(np.uint32) << 16).view(np.float32)
+    return numbers.reshape(shape).astype(np.float32)
+
+
+def read_weights(path: 'Union[str, os.PathLike[str]]') -> Dict[str, np.ndarray]:
+    """The tensors of a safetensors file by name, as float32: those of F32, F16 or BF16.
+
+    OSError: it cannot be read. HalfulpValueError: it is no such file, or a tensor has another type.
+    """
+    path = os.fspath(path)
+    with open(path, 'rb') as file:
+        header, data = _parts(path, file.read())
+    header.pop('__metadata__', None)
+    return {name: _tensor(path, name, row, data) for name, row in header.items()}
 
 
 def read(path: str) -> State:
@@ -102,7 +130,11 @@ def read(path: str) -> State:
         texts = False
     if not texts:
         raise _wrong(path, 'its state is not an object of texts')
-    return State(state, {name: _tensor(path, name, row, data) for name, row in header.items()})
+    tensors = {name: _tensor(path, name, row, data) for name, row in header.items()}
+    for name, tensor in tensors.items():
+        if tensor.ndim != 2:
+            raise _wrong(path, 'tensor {!r} is not a matrix'.format(name))
+    return State(state, tensors)
 
 
 def of_lines(text: str) -> Dict[str, str]:

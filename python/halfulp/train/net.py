@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import ctypes
 import fnmatch
-from typing import Any, Callable, Dict, List, NamedTuple, Optional, Sequence, Tuple, Union
+import os
+from typing import Any, Callable, Dict, List, Mapping, NamedTuple, Optional, Sequence, Tuple, Union
 
 import numpy as np
 
@@ -14,6 +15,7 @@ from .. import _structs as s
 from ..accum import Accumulator, AccumulatorLike
 from ..scaling import Rounding, RoundingLike
 from ._held import Held
+from .checkpoint import read_weights, write_weights
 from .pieces import LossScaler, Optimizer
 
 
@@ -255,6 +257,25 @@ class Net(NetView):
         buffer = ctypes.create_string_buffer(call(None, 0, record, sizes) + 1)
         call(buffer, len(buffer), record, sizes)
         return buffer.value.decode()
+
+    def save_weights(self, path: Union[str, 'os.PathLike[str]']) -> None:
+        """Writes the parameters by name as a safetensors file. OSError: it cannot be written."""
+        write_weights(path, self.parameters())
+
+    def load_weights(self, weights: Union[str, 'os.PathLike[str]', Mapping[str, Any]]) -> None:
+        """Sets all parameters, by name, from arrays or from a safetensors file, which may have others, too.
+
+        OSError: it cannot be read. HalfulpValueError: a parameter is not there, or has another shape; nothing is set
+        then.
+        """
+        given = weights if isinstance(weights, Mapping) else read_weights(weights)
+        for name, own in self.parameters(copy=False).items():
+            if name not in given:
+                raise abi.HalfulpValueError('weights: there is no {!r}'.format(name))
+            if np.shape(given[name]) != own.shape:
+                raise abi.HalfulpValueError('{}: shape {} instead of {}'.format(name, np.shape(given[name]), own.shape))
+        for name in self.parameter_names:
+            self.set_parameter(name, given[name])
 
     # ---- precision ----
 

@@ -1,0 +1,402 @@
+# SPDX-License-Identifier: MIT
+"""Networks from PyTorch modules: a text of layers (docs/training/networks.md), and the names and shapes of weights."""
+from __future__ import annotations
+
+import re
+from typing import Any, Callable, Dict, List, Mapping, NamedTuple, Optional, Sequence, Tuple
+
+import numpy as np
+
+from .. import _abi as abi
+from .net import Net
+
+
+class Weight(NamedTuple):
+    """A parameter of a module: its name there, its shape there, and how its numbers lie there."""
+
+    name: str
+    shape: Tuple[int, ...]
+    kind: str  # linear (outputs, inputs); conv (outputs, channels, height, width); rows: as here
+    image: Tuple[int, ...] = ()  # channels, height, width, where a linear layer of a flattened image is a conv here
+
+    def here(self, x: Any) -> np.ndarray:
+        """A PyTorch array as the matrix of a net."""
+        array = np.asarray(x, np.float32)
+        if array.shape != self.shape:
+            raise abi.HalfulpValueError('{}: shape {} instead of {}'.format(self.name, array.shape, self.shape))
+        array = array.reshape(self.shape[0], *self.image) if self.image else array
+        if self.kind == 'rows':
+            return np.ascontiguousarray(array.reshape(1, -1) if array.ndim == 1 else array)
+        return np.ascontiguousarray(array.T if self.kind == 'linear'
+                                    else array.transpose(2, 3, 1, 0).reshape(-1, self.shape[0]))
+
+    def there(self, matrix: np.ndarray) -> np.ndarray:
+        """A net's matrix as the PyTorch array."""
+        if self.kind == 'rows':
+            return np.ascontiguousarray(matrix.reshape(self.shape))
+        if self.kind == 'linear':
+            return np.ascontiguousarray(matrix.T)
+        outputs, channels, height, width = (self.shape[0], *self.image) if self.image else self.shape
+        array = matrix.reshape(height, width, channels, outputs).transpose(3, 2, 0, 1)
+        return np.ascontiguousarray(array).reshape(self.shape)
+
+
+class Traced(NamedTuple):
+    """A module as a text of layers. Its parameters are those of `Net(text, ...)`, in order.
+
+    text      the layers; Net(text, batch=...) builds them
+    weights   names and shapes of the module's parameters
+    first     the parameters themselves, float32, by these names
+    """
+
+    text: str
+    weights: List[Weight]
+    first: Dict[str, np.ndarray]
+
+    def net(self, *, batch: int, **more: Any) -> Net:
+        """The net with the module's parameters. The other arguments are those of `Net`."""
+        net = Net(self.text, batch=batch, **more)
+        self.load(net, self.first)
+        return net
+
+    def load(self, net: Net, state: Mapping[str, Any]) -> None:
+        """Sets a net's parameters from arrays by the module's names, `module.state_dict()` or a file's, say.
+        HalfulpValueError: one is not there or has another shape; nothing is set then."""
+        missing = [weight.name for weight in self.weights if weight.name not in state]
+        if missing:
+            raise abi.HalfulpValueError('weights: there is no {!r}'.format(missing[0]))
+        arrays = [weight.here(_array(state[weight.name])) for weight in self.weights]
+        for name, array in zip(net.parameter_names, arrays):
+            net.set_parameter(name, array)
+
+    def state_dict(self, net: Net, gradients: bool = False) -> Dict[str, np.ndarray]:
+        """A net's parameters, or their gradients, by the module's names and in its shapes."""
+        made = net.gradients() if gradients else net.parameters()
+        return {weight.name: weight.there(made[name]) for name, weight in zip(net.parameter_names, self.weights)}
+
+
+def _array(x: Any) -> np.ndarray:
+    return x.detach().cpu().float().numpy() if hasattr(x, 'detach') else np.asarray(x)
+
+
+def inputs(*arrays: Any) -> np.ndarray:
+    """A batch of a module's inputs as `Net.forward` takes it: images (samples, channels, height, width) with their
+    channels last; several inputs side by side."""
+    found = [_array(x).astype(np.float32) for x in arrays]
+    rows = [x.transpose(0, 2, 3, 1) if x.ndim == 4 else x for x in found]
+    return np.concatenate([np.ascontiguousarray(x).reshape(len(x), -1) for x in rows], axis=1)
+
+
+class _Value(NamedTuple):
+    """A value of the network: what it is called, its shape in PyTorch, and what is special about it."""
+
+    name: str
+    shape: Tuple[int, ...]
+    flat: Optional[Tuple[int, int, int]] = None  # channels, height, width of an image that was flattened
+    groups: int = 0  # channels seen as so many groups; below 0: transposed
+
+
+class _Parameter(NamedTuple):
+    name: str
+    shape: Tuple[int, ...]
+
+
+def _number(x: Any) -> str:
+    return repr(float(x)) if isinstance(x, float) and x != int(x) else str(int(x))
+
+
+def _pair(x: Any) -> str:
+    both = list(x) if isinstance(x, (list, tuple)) else [x]
+    return _number(both[0]) if len(set(both)) == 1 else '[{}]'.format(', '.join(map(_number, both)))
+
+
+def _options(given: Sequence[Tuple[str, str, str]]) -> str:
+    """Those that differ from what they are without being given."""
+    return ''.join(', {}={}'.format(name, value) for name, value, standard in given if value != standard)
+
+
+class _Tracer:
+    """Writes a line for each operator of an exported program that computes."""
+
+    def __init__(self, program: Any) -> None:
+        self.lines: List[str] = []
+        self.weights: List[Weight] = []
+        self.values: Dict[Any, Any] = {}
+        self.program = program
+        signature = program.graph_signature
+        self.parameters = dict(signature.inputs_to_parameters)
+        self.buffers = dict(signature.inputs_to_buffers)
+
+    def wrong(self, node: Any, sentence: str) -> abi.HalfulpValueError:
+        return abi.HalfulpValueError('from_torch: {} ({}): {}'.format(node.name, node.target, sentence))
+
+    def run(self) -> str:
+        for node in self.program.graph.nodes:
+            if node.op == 'placeholder':
+                self.values[node] = self.placeholder(node)
+            elif node.op == 'call_function':
+                self.values[node] = self.call(node)
+            elif node.op == 'output':
+                self.output(node)
+        text = '\n'.join(self.lines) + '\n'
+        return re.sub(r'(?m)(^scope (.*)\n(?:(?!end|scope).*\n)+)((?:end\nscope \2\n(?:(?!end|scope).*\n)+)+)',
+                      lambda found: found[1] + re.sub(r'end\nscope .*\n', '', found[3]), text)
+
+    def placeholder(self, node: Any) -> Any:
+        if node.name in self.buffers:
+            return None
+        shape = tuple(node.meta['val'].shape)
+        if node.name in self.parameters:
+            return _Parameter(self.parameters[node.name], shape)
+        name = self.fresh()
+        if len(shape) == 4:
+            self.lines.append('{} = image({}, {}, {})'.format(name, shape[2], shape[3], shape[1]))
+        elif 1 <= len(shape) <= 3:
+            tokens = not node.meta['val'].dtype.is_floating_point
+            sides = {(1, True): (1, 1), (2, True): (shape[-1], 1), (2, False): (1, shape[-1]), (3, False): shape[1:]}
+            rows = sides.get((len(shape), tokens))
+            if rows is None:
+                raise self.wrong(node, 'an input of shape {}'.format(shape))
+            self.lines.append('{} = input({}, {})'.format(name, *rows))
+        else:
+            raise self.wrong(node, 'an input of shape {}'.format(shape))
+        return _Value(name, shape)
+
+    def output(self, node: Any) -> None:
+        # Batch norms' new running statistics stand in front of what the user gets.
+        made = [self.values.get(one) for one in node.args[0]][-1] if node.args[0] else None
+        if not isinstance(made, _Value):
+            raise self.wrong(node, 'the module has to return one tensor')
+        self.lines.append('output {}'.format(made.name))
+
+    def fresh(self) -> str:
+        self.count = getattr(self, 'count', -1) + 1
+        return 'v{}'.format(self.count)
+
+    # ---- calls ----
+
+    def call(self, node: Any) -> Any:
+        name = str(node.target).replace('aten.', '').split('.')[0].rstrip('_')
+        name = 'getitem' if 'getitem' in str(node.target) else name
+        rule: Optional[Callable[..., Any]] = getattr(self, 'of_' + name, None)
+        if rule is None:
+            raise self.wrong(node, 'there is no layer for it')
+        return rule(node, *(self.value(argument) for argument in node.args),
+                    **{key: self.value(argument) for key, argument in node.kwargs.items()})
+
+    def value(self, argument: Any) -> Any:
+        if isinstance(argument, (list, tuple)):
+            return [self.value(one) for one in argument]
+        return self.values[argument] if hasattr(argument, 'op') else argument
+
+    def add(self, node: Any, text: str, weights: Sequence[Weight] = (), flat: Any = None) -> _Value:
+        """A layer: a line, in the scope of its first parameter's module."""
+        name = self.fresh()
+        path = weights[0].name.rsplit('.', 2)[:-2] if weights else []
+        scope = re.sub('[^a-z0-9_.]', '_', path[0].lower()) if path else ''
+        self.lines += ['scope ' + scope] * bool(scope) + ['{} = {}'.format(name, text)] + ['end'] * bool(scope)
+        self.weights += weights
+        val = node.meta['val']
+        return _Value(name, tuple(getattr(val, 'shape', ())), flat)
+
+    def weight(self, node: Any, parameter: Any, kind: str, image: Tuple[int, ...] = ()) -> Weight:
+        if not isinstance(parameter, _Parameter):
+            raise self.wrong(node, 'its weight is not a parameter of the module')
+        if any(weight.name == parameter.name for weight in self.weights):
+            raise self.wrong(node, '{} is used twice, and layers cannot share a weight'.format(parameter.name))
+        return Weight(parameter.name, parameter.shape, kind, image)
+
+    def of_linear(self, node: Any, x: _Value, weight: Any, bias: Any = None) -> _Value:
+        more = [self.weight(node, bias, 'rows')] if bias else []
+        if not x.flat:
+            given = _options([('bias', str(int(bool(bias))), '1')])
+            return self.add(node, 'linear({}, {}{})'.format(x.name, weight.shape[0], given),
+                            [self.weight(node, weight, 'linear'), *more])
+        if x.flat[1] != x.flat[2]:
+            raise self.wrong(node, 'of a flattened image of {} x {} pixels, which is not square'.format(*x.flat[1:]))
+        given = _options([('bias', str(int(bool(bias))), '0')])
+        text = 'conv({}, {}, {}{})'.format(x.name, weight.shape[0], x.flat[1], given)
+        return self.add(node, text, [self.weight(node, weight, 'conv', x.flat), *more])
+
+    def of_conv2d(self, node: Any, x: _Value, weight: Any, bias: Any = None, stride: Any = 1, padding: Any = 0,
+                  dilation: Any = 1, groups: int = 1) -> _Value:
+        kernel = list(weight.shape[2:])
+        if padding == 'same':
+            padding = [side // 2 for side in kernel]
+        given = [('stride', _pair(stride), '1'), ('pad', _pair(0 if padding == 'valid' else padding), '0'),
+                 ('dilation', _pair(dilation), '1'), ('groups', str(groups), '1'), ('bias', str(int(bool(bias))), '0')]
+        text = 'conv({}, {}, {}{})'.format(x.name, weight.shape[0], _pair(kernel), _options(given))
+        return self.add(node, text, [self.weight(node, weight, 'conv')] + ([self.weight(node, bias, 'rows')] if bias else []))
+
+    def norm(self, node: Any, text: str, weight: Any, bias: Any) -> _Value:
+        if not weight or not bias:
+            raise self.wrong(node, 'without gain and offset')
+        return self.add(node, text, [self.weight(node, weight, 'rows'), self.weight(node, bias, 'rows')])
+
+    def of_batch_norm(self, node: Any, x: _Value, weight: Any, bias: Any, mean: Any, variance: Any, training: bool,
+                      momentum: float, eps: float, *_: Any) -> _Value:
+        given = _options([('eps', repr(eps), '1e-05'), ('momentum', repr(momentum), '0.1')])
+        return self.norm(node, 'batch_norm({}{})'.format(x.name, given), weight, bias)
+
+    def of_layer_norm(self, node: Any, x: _Value, shape: Any, weight: Any = None, bias: Any = None,
+                      eps: float = 1e-5, *_: Any) -> _Value:
+        if list(shape) != [x.shape[-1]] or len(x.shape) == 4:
+            raise self.wrong(node, 'not over the last dimension alone')
+        return self.norm(node, 'layer_norm({}{})'.format(x.name, _options([('eps', repr(eps), '1e-05')])), weight, bias)
+
+    def of_embedding(self, node: Any, weight: Any, x: _Value, padding: int = -1, *more: Any) -> _Value:
+        if padding >= 0 or any(more):
+            raise self.wrong(node, 'with padding_idx, scale_grad_by_freq or sparse')
+        return self.add(node, 'embedding({}, {}, {})'.format(x.name, *weight.shape), [self.weight(node, weight, 'rows')])
+
+    # ---- without weights ----
+
+    def pointwise(self, node: Any, name: str, x: _Value) -> _Value:
+        return self.add(node, '{}({})'.format(name, x.name), flat=x.flat)
+
+    def of_relu(self, node: Any, x: _Value) -> _Value:
+        return self.pointwise(node, 'relu', x)
+
+    def of_relu6(self, node: Any, x: _Value) -> _Value:
+        return self.pointwise(node, 'relu6', x)
+
+    def of_hardtanh(self, node: Any, x: _Value, low: float = -1, high: float = 1) -> _Value:
+        if (low, high) != (0, 6):
+            raise self.wrong(node, 'other bounds than 0 and 6')
+        return self.pointwise(node, 'relu6', x)
+
+    def of_tanh(self, node: Any, x: _Value) -> _Value:
+        return self.pointwise(node, 'tanh', x)
+
+    def of_sigmoid(self, node: Any, x: _Value) -> _Value:
+        return self.pointwise(node, 'sigmoid', x)
+
+    def of_gelu(self, node: Any, x: _Value, approximate: str = 'none') -> _Value:
+        if approximate != 'none':
+            raise self.wrong(node, 'the approximation by tanh')
+        return self.pointwise(node, 'gelu', x)
+
+    def of_dropout(self, node: Any, x: _Value, p: float, training: bool) -> _Value:
+        return self.add(node, 'dropout({}, {})'.format(x.name, repr(float(p))), flat=x.flat) if training else x
+
+    def both(self, node: Any, name: str, x: Any, y: Any) -> _Value:
+        if not (isinstance(x, _Value) and isinstance(y, _Value) and x.shape == y.shape and x.flat == y.flat):
+            raise self.wrong(node, 'not of two values of one shape')
+        return self.add(node, '{}({}, {})'.format(name, x.name, y.name), flat=x.flat)
+
+    def of_add(self, node: Any, x: Any, y: Any, alpha: Any = 1) -> Optional[_Value]:
+        if x is None:
+            return None  # a count of batches
+        if alpha != 1:
+            raise self.wrong(node, 'alpha is not 1')
+        return self.both(node, 'add', x, y)
+
+    def of_mul(self, node: Any, x: Any, y: Any) -> _Value:
+        return self.both(node, 'multiply', x, y)
+
+    def channel(self, node: Any, x: _Value, dimension: int) -> None:
+        if dimension % len(x.shape) != (1 if len(x.shape) == 4 else len(x.shape) - 1) or x.flat:
+            raise self.wrong(node, 'not along the channels')
+
+    def of_cat(self, node: Any, values: List[_Value], dimension: int = 0) -> _Value:
+        for x in values:
+            self.channel(node, x, dimension)
+        return self.add(node, 'concat({})'.format(', '.join(x.name for x in values)))
+
+    def pieces(self, node: Any, x: _Value, dimension: int) -> List[Tuple[_Value, int, Any]]:
+        self.channel(node, x, dimension)
+        sizes = [one.shape[dimension] for one in node.meta['val']]
+        return [(x, sum(sizes[:i]), size) for i, size in enumerate(sizes)]
+
+    def of_chunk(self, node: Any, x: _Value, chunks: int, dimension: int = 0) -> Any:
+        return self.pieces(node, x, dimension)
+
+    def of_split(self, node: Any, x: _Value, size: Any, dimension: int = 0) -> Any:
+        return self.pieces(node, x, dimension)
+
+    of_split_with_sizes = of_split
+
+    def of_getitem(self, node: Any, pieces: Any, i: int) -> _Value:
+        return self.add(node, 'columns({}, {}, {})'.format(pieces[i][0].name, *pieces[i][1:]))
+
+    def of_channel_shuffle(self, node: Any, x: _Value, groups: int) -> _Value:
+        return self.add(node, 'shuffle({}, {})'.format(x.name, groups))
+
+    # ---- pools ----
+
+    def pool(self, node: Any, name: str, x: _Value, kernel: Any, stride: Any, pad: Any, ceil: bool) -> _Value:
+        given = _options([('pad', _pair(pad), '0'), ('ceil', str(int(ceil)), '0')])
+        return self.add(node, '{}({}, {}, {}{})'.format(name, x.name, _pair(kernel), _pair(stride or kernel), given))
+
+    def of_max_pool2d(self, node: Any, x: _Value, kernel: Any, stride: Any = None, padding: Any = 0, dilation: Any = 1,
+                      ceil: bool = False) -> _Value:
+        if _pair(dilation) != '1':
+            raise self.wrong(node, 'dilation is not 1')
+        return self.pool(node, 'max_pool', x, kernel, stride, padding, ceil)
+
+    def of_avg_pool2d(self, node: Any, x: _Value, kernel: Any, stride: Any = None, padding: Any = 0, ceil: bool = False,
+                      *_: Any) -> _Value:
+        return self.pool(node, 'average_pool', x, kernel, stride, padding, ceil)
+
+    def of_adaptive_avg_pool2d(self, node: Any, x: _Value, size: Any) -> _Value:
+        sides = list(x.shape[2:])
+        both = list(size) if isinstance(size, (list, tuple)) else [size, size]
+        if both == [1, 1]:
+            return self.add(node, 'global_average({})'.format(x.name))
+        kernel = [side // one for side, one in zip(sides, both)]
+        if any(side % one for side, one in zip(sides, both)):
+            raise self.wrong(node, 'windows of different sizes')
+        return self.pool(node, 'average_pool', x, kernel, kernel, 0, False)
+
+    def of_mean(self, node: Any, x: _Value, dimensions: Any, keep: bool = False, **_: Any) -> _Value:
+        if len(x.shape) != 4 or sorted(one % 4 for one in dimensions) != [2, 3]:
+            raise self.wrong(node, 'not over height and width')
+        return self.add(node, 'global_average({})'.format(x.name))
+
+    # ---- shapes ----
+
+    def of_view(self, node: Any, x: _Value, *_: Any) -> _Value:
+        shape, old = tuple(node.meta['val'].shape), x.shape
+        if shape == old:
+            return x
+        if len(old) == 4 and len(shape) == 2 and not x.groups:
+            return _Value(x.name, shape, tuple(old[1:]) if old[2] * old[3] > 1 else None)  # type: ignore[arg-type]
+        if len(old) == 4 and len(shape) == 5 and shape[3:] == old[2:]:
+            return _Value(x.name, shape, None, shape[1])
+        if len(old) == 5 and len(shape) == 4 and x.groups < 0 and shape[2:] == old[3:]:
+            return self.add(node, 'shuffle({}, {})'.format(x.name, -x.groups))
+        raise self.wrong(node, 'from {} to {}'.format(old, shape))
+
+    of_reshape = of_flatten = of_squeeze = of_view
+
+    def of_transpose(self, node: Any, x: _Value, one: int, other: int) -> _Value:
+        if x.groups <= 0 or {one, other} != {1, 2}:
+            raise self.wrong(node, 'there is no layer for it')
+        return _Value(x.name, tuple(node.meta['val'].shape), None, -x.groups)
+
+    def of_contiguous(self, node: Any, x: _Value, **_: Any) -> _Value:
+        return x
+
+    of_clone = of_detach = of_alias = of_contiguous
+
+
+def from_torch(module: Any, *examples: Any) -> Traced:
+    """A PyTorch module as a text of layers, traced by torch.export.
+
+    Parameters
+    ----------
+    module : torch.nn.Module
+        Its operators have to be among the layers of docs/training/networks.md. Dropout is in the text if the module is
+        in training mode.
+    *examples : torch.Tensor
+        Its inputs, with samples first: their shapes are those of the network. Images are (samples, channels, height,
+        width) there, and have their channels last here (`halfulp.train.inputs`).
+
+    HalfulpValueError: an operator that has no layer, by its name.
+    """
+    import torch
+    program = torch.export.export(module, examples)
+    tracer = _Tracer(program)
+    text = tracer.run()
+    state = {name: _array(x).copy() for name, x in program.state_dict.items()}
+    return Traced(text, tracer.weights, {weight.name: state[weight.name] for weight in tracer.weights})
