@@ -116,7 +116,7 @@ TRAIN = {
 TRAIN.update({
     'model_parse': 'pointer text pointer -> status',
     'model_build': 'pointer pointer pointer pointer pointer -> status',
-    'model_feed': 'pointer pointer pointer -> status',
+    'model_feed': 'pointer pointer pointer -> status', 'model_describe': 'pointer size pointer pointer -> size',
     'net_new': 'size u32 -> pointer', 'net_free': 'pointer -> none', 'net_status': 'pointer pointer -> status',
     'net_cross_entropy': 'pointer int double -> int', 'net_squared_error': 'pointer int double -> int',
     'net_absolute_error': 'pointer int double -> int', 'net_parameter_name': 'pointer int -> text',
@@ -140,6 +140,7 @@ TRAIN.update({
     'trainer_steps_an_epoch': 'pointer -> u64', 'trainer_at': 'pointer -> u64', 'trainer_done': 'pointer -> int',
     'trainer_evaluate': 'pointer int pointer -> status', 'trainer_data_digest': 'pointer -> u64',
     'trainer_net': 'pointer -> pointer', 'trainer_digest': 'pointer -> u64',
+    'trainer_describe': 'pointer pointer pointer size pointer -> size',
     'trainer_memory_of': 'pointer -> trainer_memory', 'trainer_stored_of': 'pointer -> trainer_memory',
     'trainer_tensor_count': 'pointer -> size', 'trainer_tensor_at': 'pointer size -> trainer_tensor',
     'trainer_read': 'pointer size pointer -> status', 'trainer_write': 'pointer size pointer -> status',

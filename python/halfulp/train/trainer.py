@@ -258,6 +258,15 @@ class Trainer:
         assert self._net is not None
         return self._net
 
+    def describe(self) -> str:
+        """The layers of the network as a text, one per line, with shapes and numbers of parameters (`Net.describe`)."""
+        self.begin()
+        with self._held as trainer:
+            call = abi.train().hu_trainer_describe
+            buffer = ctypes.create_string_buffer(call(trainer, None, None, 0, None) + 1)
+            call(trainer, None, buffer, len(buffer), None)
+        return buffer.value.decode()
+
     def step(self) -> Report:
         """One step; the report stands in `log`, too.
 

@@ -96,7 +96,7 @@ class Words(nn.Module):
 
 @pytest.mark.parametrize('kind', [Rounded, Words])
 def test_near_numbers(kind):
-    """Norms and functions: what PyTorch computes in binary64, but for binary32's rounding."""
+    """Norms and functions: what PyTorch computes in binary64, except for binary32's rounding."""
     torch.manual_seed(3)
     module = kind()
     x = torch.randint(0, 7, (5, 4)) if kind is Words else torch.randn(5, 2, 6, 6)
