@@ -80,6 +80,18 @@ const command_target command_targets[] = {
                {"m.dat", "train m.ini --output run", NULL},
                {"c.txt", "train c.ini --output run", NULL},
                {"x.npy", "train n.ini --output run", NULL}}},
+    {"network",
+     .texts = {{"a.net",
+                "key n = [2, 3]\nblock f(x, c) # twice\n  return relu(conv(x, c, 3, pad=1, start=fan_in(2)))\nend\n"
+                "x = image(data.height, 4, 1)\nfor c in n\n  scope a{c}\n    x = f(x, c * 2 ^ 1)\n  end\nend\n"
+                "if n[1] > 1 and relu == relu\n  x = concat(x, (x))\nelse\n  x = 3\nend\n"
+                "output linear(global_average(x), data.outputs, bias_start=constant(-0.5))\n"},
+               {"b.net",
+                "x = input(3, 1)\nh = embedding(x, 7, 4, start=normal(0.1))\n"
+                "h = attention(linear(position(h), 12), 2, causal=1)\noutput linear(lstm(h, 2), 7)\n"}},
+     .steps = {{"a.net", "train --model a.net --describe --sizes height=4,outputs=3", NULL},
+               {"a.net", "train --model a.net --describe --sizes height=4,outputs=3 --set model.keys=n=4/5", NULL},
+               {"b.net", "train --model b.net --describe --sizes outputs=7", NULL}}},
     {"results", .texts = {{"s.ini", CONFIG}},
      .made = {"sweep s.ini --key optimizer.rate --values 0.1,0.2 --seeds 1 --jobs 1 --output s"},
      .steps = {{"s/runs.ledger", "sweep s.ini --key optimizer.rate --values 0.1,0.2 --seeds 1 --jobs 1 --output s",

@@ -384,6 +384,7 @@ static uint64_t digest_set(uint64_t h, const hu_data *data) {
 uint64_t hu_trainer_data_digest(const hu_trainer *trainer) {
   uint64_t h = 0xCBF29CE484222325u;
   if (!trainer || !trainer->begun) return 0;
+  if (trainer->network) h = digest(h, strlen(trainer->network), trainer->network);
   if (trainer->source.text)
     return digest(h, trainer->source.tokens.count * sizeof *trainer->source.tokens.tokens,
                   trainer->source.tokens.tokens);

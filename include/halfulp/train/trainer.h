@@ -228,8 +228,8 @@ HU_API hu_trainer_file hu_trainer_file_at(const hu_trainer *trainer,
                                           size_t i); /* file i; all zero where there is none */
 /* Pairs of sentences for training that data.set = parallel has left out, because they are longer than data.window. */
 HU_API size_t hu_trainer_left_out(const hu_trainer *trainer);
-/* A digest of the numbers, labels and tokens that the run reads (64 bits, FNV-1a over words of 64 bits), by which
- * processes tell that they have the same data; 0 before hu_trainer_begin. */
+/* A digest of the text of model.file and of the numbers, labels and tokens that the run reads (64 bits, FNV-1a over
+ * words of 64 bits), by which processes tell that they have the same; 0 before hu_trainer_begin. */
 HU_API uint64_t hu_trainer_data_digest(const hu_trainer *trainer);
 /* The layers of the run's net as a text, of model.net or model.file: hu_model_describe. sizes: NULL after
  * hu_trainer_begin, for those of the data; before it, what the data are to be. 0: refused, and why, if not NULL, has a

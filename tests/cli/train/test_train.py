@@ -97,6 +97,7 @@ class PapersNetworks(TrainCase):
             got = [self.count("s2fp8-resnet-cifar", image % 10, "version=%d,blocks=%d" % (version, n)) for n in (3, 5, 7, 8, 9)]
             self.assertEqual(tuple(got), counts)
         self.assertEqual(self.count("s2fp8-ncf", "users=6040,items=3706,outputs=1", ""), 392601)
+        self.assertEqual(self.count("s2fp8-ncf", "users=138493,items=26744,outputs=1", "factors=64,layers=256/256/128/64"), 31832577)
 
 
 class Refused(TrainCase):
