@@ -14,7 +14,7 @@
 #include "halfulp/status.h"
 
 enum { SETS_MAX = 256, RANKS_MAX = 1 << 20 };
-enum { KEY_KEY = CLI_KEY_FREE, KEY_VALUES, KEY_SEEDS, KEY_LOSS, KEY_SET, KEY_DATA, KEY_RANKS };
+enum { KEY_KEY = CLI_KEY_FREE, KEY_VALUES, KEY_SEEDS, KEY_MEASURE, KEY_LOSS, KEY_SET, KEY_DATA, KEY_RANKS };
 
 static int set_loss(sweep_setup *sweep, const char *value) {
   number x;
@@ -22,6 +22,13 @@ static int set_loss(sweep_setup *sweep, const char *value) {
     return cli_fail(NULL, "--loss: '%s' is not a number of points", value);
   sweep->loss = x.value;
   return CLI_OK;
+}
+
+static int set_measure(sweep_setup *sweep, const char *value) {
+  for (sweep->measure = 0; sweep->measure < SWEEP_MEASURES; sweep->measure++) {
+    if (strcmp(sweep_measures[sweep->measure].name, value) == 0) return CLI_OK;
+  }
+  return cli_fail(NULL, "--measure: '%s' is not accuracy, loss, perplexity, auc, hit_rate_10, ndcg_10 or bleu", value);
 }
 
 static int set_ranks(sweep_setup *sweep, const char *value) {
@@ -51,6 +58,7 @@ static int set(void *state, int key, const char *value) {
     case KEY_VALUES: return set_values(sweep, value);
     case KEY_SEEDS: return sweep_read_seeds(sweep, value);
     case KEY_LOSS: return set_loss(sweep, value);
+    case KEY_MEASURE: return set_measure(sweep, value);
     case KEY_SET: return add_set(sweep, value);
     case KEY_DATA: sweep->data = value; return CLI_OK;
     case CLI_KEY_JSON: sweep->json = 1; return CLI_OK;
@@ -61,12 +69,15 @@ static int set(void *state, int key, const char *value) {
 }
 
 static const cli_option options[] = {
-    {KEY_KEY, "key", "KEY", "the key that is varied; assignment: all kinds of them; default assignment.ratio"},
+    {KEY_KEY, "key", "KEY",
+     "the key that is varied, or KEY,KEY...; assignment: all kinds of them; default assignment.ratio"},
     {KEY_VALUES, "values", "LIST", "its values; 0,0.1,...,1 counts; semicolons where a value has commas"},
     {KEY_SEEDS, "seeds", "N", "so many seeds, from 0; or a list: 3,7 or 3, ; default 3"},
     {KEY_RANKS, "ranks-per-run", "N",
      "ranks of an MPI job that share a run, whose parallel.shards they compute; default 1"},
-    {KEY_LOSS, "loss", "POINTS", "accuracy that may be lost against binary32; default 1"},
+    {KEY_MEASURE, "measure", "NAME",
+     "accuracy (or R^2), loss, perplexity, auc, hit_rate_10, ndcg_10 or bleu of the test set; default accuracy"},
+    {KEY_LOSS, "loss", "POINTS", "what may be lost against binary32, in hundredths; default 1"},
     {'o', "output", "OUT", "folder where results go; default: CONFIG's name with .sweep for its suffix"},
     {KEY_SET | CLI_REPEATS, "set", "KEY=VALUE", "another key of the configuration"},
     {KEY_DATA, "data", "FOLDER", "where its files are; default: the folder of CONFIG, ./data, the installed ones"},
@@ -142,7 +153,7 @@ static unsigned default_jobs(const sweep_setup *sweep) {
 /* FNV-1a of the options that are not in the runs' keys and names. */
 static uint64_t digest_of_options(const sweep_setup *sweep) {
   char text[64];
-  snprintf(text, sizeof text, "%a %d %zu", sweep->loss, sweep->json, sweep->seeds);
+  snprintf(text, sizeof text, "%a %d %d %zu", sweep->loss, sweep->measure, sweep->json, sweep->seeds);
   return job_digest(sweep->data, job_digest(text, JOB_DIGEST_START));
 }
 

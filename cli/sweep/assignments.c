@@ -9,16 +9,11 @@
 
 int sweep_has_assignments(const sweep_setup *sweep) { return strcmp(sweep->key, SWEEP_ASSIGNMENT) == 0; }
 
-int sweep_is_number(const char *value) {
-  char *end;
-  hu_ratio ratio;
-  strtod(value, &end);
-  return !*end || hu_ratio_parse(&ratio, value) == HU_OK;
-}
+static int is_key(void *key, const char *one) { return strcmp(key, one) == 0; }
 
 int sweep_varies(const sweep_setup *sweep, const char *key) {
   static const char *const keys[] = {"assignment.kind", "assignment.ratio", "assignment.order", "assignment.promote"};
-  if (!sweep_has_assignments(sweep)) return strcmp(sweep->key, key) == 0;
+  if (!sweep_has_assignments(sweep)) return sweep_each_key(sweep, is_key, (void *)(uintptr_t)key);
   for (size_t i = 0; i < sizeof keys / sizeof *keys; i++) {
     if (strcmp(keys[i], key) == 0) return 1;
   }

@@ -21,8 +21,7 @@ static int has_outside(const char *text, char c) {
   return 0;
 }
 
-/* Returns the end of an item: the separator outside brackets, or the end of the text. */
-static const char *item_end(const char *text, char separator) {
+const char *sweep_item_end(const char *text, char separator) {
   int depth = 0;
   for (; *text; text++) {
     depth += (*text == '(') - (*text == ')');
@@ -31,10 +30,15 @@ static const char *item_end(const char *text, char separator) {
   return text;
 }
 
-static int add_value(sweep_setup *sweep, const char *text, size_t n) {
+const char *sweep_shown(const char *value) { return *value ? value : "(empty)"; }
+
+/* Values between semicolons may be empty, as lists of names are. */
+static int add_value(sweep_setup *sweep, const char *text, size_t n, int may_be_empty) {
   while (n && isspace((unsigned char)*text)) text++, n--;
   while (n && isspace((unsigned char)text[n - 1])) n--;
-  if (!n) return cli_fail(NULL, "--values: value %zu is empty", sweep->values + 1);
+  if (!n && !may_be_empty)
+    return cli_fail(NULL, "--values: value %zu is empty; where it is meant, semicolons stand between values",
+                    sweep->values + 1);
   for (size_t i = 0; i < sweep->values; i++) {
     if (strlen(sweep->value[i]) == n && memcmp(sweep->value[i], text, n) == 0)
       return cli_fail(NULL, "--values: '%s' is there twice", sweep->value[i]);
@@ -81,7 +85,7 @@ static int add_decimal(sweep_setup *sweep, decimal x) {
   for (int i = 0; i < x.places; i++) one *= 10;
   int n = snprintf(text, sizeof text, "%s%llu", x.digits < 0 ? "-" : "", (unsigned long long)(size / one));
   if (x.places) n += snprintf(text + n, sizeof text - (size_t)n, ".%0*llu", x.places, (unsigned long long)(size % one));
-  return add_value(sweep, text, (size_t)n);
+  return add_value(sweep, text, (size_t)n, 0);
 }
 
 /* Adds the values between the last two and `last`. */
@@ -112,15 +116,15 @@ int sweep_read_values(sweep_setup *sweep, const char *text) {
   if (!sweep->value) sweep->value = calloc(LIST_MAX, sizeof *sweep->value);
   if (!sweep->value) return cli_fail(NULL, "out of memory");
   for (;;) {
-    const char *end = item_end(text, separator);
+    const char *end = sweep_item_end(text, separator);
     if (end - text == 3 && strncmp(text, "...", 3) == 0 && *end) {
       text = end + 1;
-      end = item_end(text, separator);
+      end = sweep_item_end(text, separator);
       char *last = strndup(text, (size_t)(end - text));
       int status = last ? add_progression(sweep, last) : cli_fail(NULL, "out of memory");
       free(last);
       if (status) return status;
-    } else if (add_value(sweep, text, (size_t)(end - text))) {
+    } else if (add_value(sweep, text, (size_t)(end - text), separator == ';')) {
       return CLI_BAD;
     }
     if (!*end) return CLI_OK;
@@ -128,11 +132,38 @@ int sweep_read_values(sweep_setup *sweep, const char *text) {
   }
 }
 
+int sweep_is_number(const char *value) {
+  char *end;
+  hu_ratio ratio;
+  strtod(value, &end);
+  return !*end || hu_ratio_parse(&ratio, value) == HU_OK;
+}
+
 int sweep_is_numeric(const sweep_setup *sweep) {
   for (size_t i = 0; i < sweep->values; i++) {
     if (!sweep_is_number(sweep->value[i])) return 0;
   }
   return 1;
+}
+
+/* ---- keys ---- */
+
+char *sweep_take_item(const char **text) {
+  const char *end = sweep_item_end(*text, ',');
+  char *item = strndup(*text, (size_t)(end - *text));
+  if (!item) cli_fail(NULL, "out of memory");
+  *text = *end ? end + 1 : NULL;
+  return item;
+}
+
+int sweep_each_key(const sweep_setup *sweep, int (*visit)(void *context, const char *key), void *context) {
+  int status = 0;
+  for (const char *at = sweep->key; at && !status;) {
+    char *key = sweep_take_item(&at);
+    status = key ? visit(context, key) : CLI_BAD;
+    free(key);
+  }
+  return status;
 }
 
 /* ---- seeds ---- */

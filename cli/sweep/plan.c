@@ -18,7 +18,8 @@ static const char *const baseline[][2] = {
 
 static void set_title(const sweep_setup *sweep, sweep_run *run) {
   if (run->value)
-    snprintf(run->title, SWEEP_NAME_MAX, "%s = %s, seed %llu", sweep->key, run->value, (unsigned long long)run->seed);
+    snprintf(run->title, SWEEP_NAME_MAX, "%s = %s, seed %llu", sweep->key, sweep_shown(run->value),
+             (unsigned long long)run->seed);
   else
     snprintf(run->title, SWEEP_NAME_MAX, "binary32, seed %llu", (unsigned long long)run->seed);
   run->title[cli_whole_text(run->title, strlen(run->title))] = 0;
@@ -67,12 +68,35 @@ static int set_key(hu_trainer *trainer, const char *where, const char *key, cons
   return status == HU_OK ? CLI_OK : config_refuse(where, key, value, *why ? why : hu_status_text(status));
 }
 
+/* What is left of a value while its parts are set, one for each key. */
+typedef struct parts {
+  hu_trainer *trainer;
+  const char *value, *left;
+} parts;
+
+static int set_part(void *context, const char *key) {
+  parts *these = context;
+  if (!these->left) return cli_fail("--values", "'%s' has fewer parts than there are keys", these->value);
+  char *part = sweep_take_item(&these->left);
+  int status = part ? set_key(these->trainer, "--values", key, part) : CLI_BAD;
+  free(part);
+  return status;
+}
+
+static int set_value(const sweep_setup *sweep, hu_trainer *trainer, const char *value) {
+  parts these = {trainer, value, value};
+  if (!strchr(sweep->key, ',')) return set_key(trainer, "--values", sweep->key, value);
+  int status = sweep_each_key(sweep, set_part, &these);
+  if (status == CLI_OK && these.left) return cli_fail("--values", "'%s' has more parts than there are keys", value);
+  return status;
+}
+
 static int set_run(const sweep_setup *sweep, hu_trainer *trainer, const sweep_run *run) {
   char seed[24];
   snprintf(seed, sizeof seed, "%llu", (unsigned long long)run->seed);
   if (set_key(trainer, "--seeds", "run.seed", seed)) return CLI_BAD;
   if (run->value && sweep_has_assignments(sweep)) return sweep_set_assignment(trainer, run->value);
-  if (run->value) return set_key(trainer, "--values", sweep->key, run->value);
+  if (run->value) return set_value(sweep, trainer, run->value);
   for (size_t i = 0; i < sizeof baseline / sizeof *baseline; i++) {
     if (set_key(trainer, NULL, baseline[i][0], baseline[i][1])) return CLI_BAD;
   }
@@ -102,17 +126,17 @@ static int depends_on(const char *key) {
 }
 
 /* Is it a key, and one that the runs depend on? What precision.system sets they do. */
-static int check_key(const sweep_setup *sweep, const hu_trainer *trainer) {
+static int check_key(void *context, const char *key) {
+  const hu_trainer *trainer = context;
   const char *kind = hu_trainer_get(trainer, "assignment.kind");
-  if (sweep_has_assignments(sweep)) return CLI_OK;
-  if (!hu_trainer_get(trainer, sweep->key)) {
-    const char *nearest = config_nearest(sweep->key);
-    return nearest ? cli_fail("--key", "%s: there is no such key; perhaps %s is meant", sweep->key, nearest)
-                   : cli_fail("--key", "%s: there is no such key", sweep->key);
+  if (!hu_trainer_get(trainer, key)) {
+    const char *nearest = config_nearest(key);
+    return nearest ? cli_fail("--key", "%s: there is no such key; perhaps %s is meant", key, nearest)
+                   : cli_fail("--key", "%s: there is no such key", key);
   }
-  if (strcmp(sweep->key, "run.seed") == 0) return cli_fail("--key", "run.seed is what --seeds is for");
-  if (!depends_on(sweep->key)) return cli_fail("--key", "%s changes nothing in the weights", sweep->key);
-  if (strcmp(sweep->key, "assignment.ratio") == 0 && kind && strcmp(kind, "demote") != 0)
+  if (strcmp(key, "run.seed") == 0) return cli_fail("--key", "run.seed is what --seeds is for");
+  if (!depends_on(key)) return cli_fail("--key", "%s changes nothing in the weights", key);
+  if (strcmp(key, "assignment.ratio") == 0 && kind && strcmp(kind, "demote") != 0)
     return cli_fail("--key", "assignment.ratio changes nothing while assignment.kind is %s, not demote", kind);
   return CLI_OK;
 }
@@ -201,7 +225,7 @@ static int plan_runs(sweep_setup *sweep) {
   hu_trainer *trainer = hu_trainer_new();
   int status = trainer ? config_apply(trainer, &sweep->file, sweep->config) : cli_fail(NULL, "out of memory");
   for (size_t i = 0; i < sweep->sets && status == CLI_OK; i++) status = config_set(trainer, sweep->set[i]);
-  if (status == CLI_OK) status = check_key(sweep, trainer);
+  if (status == CLI_OK && !sweep_has_assignments(sweep)) status = sweep_each_key(sweep, check_key, trainer);
   hu_trainer_free(trainer);
   for (size_t i = 0; i < sweep->runs && status == CLI_OK; i++)
     status = plan_run(sweep, &sweep->run[i], &sweep->work.item[i]);

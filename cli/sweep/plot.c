@@ -49,7 +49,19 @@ static double x_of_run(const sweep_plot *plot, const sweep_run *run) {
   return bytes * (double)base->done / whole;
 }
 
-static double y_of_run(const sweep_run *run) { return run->result.accuracy[HU_ON_TEST]; }
+static const sweep_measure *measure_of(const sweep_summary *z) { return &sweep_measures[z->sweep->measure]; }
+
+/* Turns figures of which less is better round, so that what is better stands higher. */
+static double height_of(const sweep_summary *z, double figure) { return measure_of(z)->falls ? -figure : figure; }
+static double y_of_run(const sweep_summary *z, const sweep_run *run) {
+  return height_of(z, run->result.figure[z->sweep->measure][HU_ON_TEST]);
+}
+static double y_of(const sweep_plot *plot, const sweep_row *row) { return height_of(plot->z, row->mean); }
+
+/* Returns the height that is still accepted. */
+static double accepted_of(const sweep_summary *z) {
+  return height_of(z, z->row[0].mean) - z->sweep->loss / measure_of(z)->points;
+}
 
 static double across(const sweep_plot *plot, double x) {
   return LEFT + ROOM + (RIGHT - LEFT - 2 * ROOM) * (x - plot->x.low) / (plot->x.high - plot->x.low);
@@ -64,14 +76,16 @@ static int is_below(const sweep_plot *plot, double y) { return plot->near && y <
 /* Where a second drawing begins: this far below the baseline nothing is compared any more. */
 static double floor_of(const sweep_summary *z) {
   const sweep_row *b = &z->row[0];
-  double room = fmax(5 * z->sweep->loss / 100, fmax(3 * (b->highest - b->lowest), 0.02));
-  return isfinite(b->accuracy) ? b->accuracy - room : -INFINITY;
+  double points = measure_of(z)->points;
+  double room = fmax(5 * z->sweep->loss / points, fmax(3 * (b->highest - b->lowest), 2 / points));
+  return isfinite(b->mean) ? height_of(z, b->mean) - room : -INFINITY;
 }
 
 int sweep_has_far(const sweep_summary *z) {
   double limit = floor_of(z);
   for (size_t i = 1; i < z->rows; i++) {
-    if (z->row[i].done && z->row[i].lowest < limit) return 1;
+    double worst = measure_of(z)->falls ? z->row[i].highest : z->row[i].lowest;
+    if (z->row[i].done && height_of(z, worst) < limit) return 1;
   }
   return 0;
 }
@@ -95,15 +109,14 @@ static void include(double *low, double *high, double x) {
 
 static void make_axes(sweep_plot *plot) {
   const sweep_summary *z = plot->z;
-  const sweep_row *b = &z->row[0];
   double x[2] = {plot->by == SWEEP_BY_LOW ? 0 : 1, plot->by == SWEEP_BY_LOW ? 0.1 : 1}, y[2] = {INFINITY, -INFINITY};
   for (size_t i = 0; i < z->sweep->runs; i++) {
     const sweep_run *run = &z->sweep->run[i];
     if (run->state != SWEEP_DONE) continue;
     include(&x[0], &x[1], x_of_run(plot, run));
-    if (!plot->near || y_of_run(run) >= floor_of(z)) include(&y[0], &y[1], y_of_run(run));
+    if (!plot->near || y_of_run(z, run) >= floor_of(z)) include(&y[0], &y[1], y_of_run(z, run));
   }
-  include(&y[0], &y[1], b->accuracy - z->sweep->loss / 100);
+  include(&y[0], &y[1], accepted_of(z));
   if (!isfinite(y[0])) y[0] = 0, y[1] = 1;
   double room = 0.06 * (y[1] - y[0]);
   if (plot->by == SWEEP_BY_VALUE) {
@@ -150,7 +163,7 @@ static void draw_values(sweep_plot *plot) {
   double width = across(plot, 2) - across(plot, 1);
   int most = width < 500 ? (int)(width / 7.5) : 60;
   for (size_t i = 1; i < plot->z->rows; i++) {
-    const char *value = plot->z->row[i].value;
+    const char *value = sweep_shown(plot->z->row[i].value);
     char text[80];
     size_t length = strlen(value), shown = most > 3 ? (size_t)most - 1 : 2;
     int whole = length <= (size_t)(most > 0 ? most : 0) || length <= shown;
@@ -170,7 +183,8 @@ static void draw_axes(sweep_plot *plot) {
   const palette *c = plot->c;
   int places = plot->y.step < 0.00095 ? 4 : plot->y.step < 0.0095 ? 3 : 2;
   for (int i = 0; plot->y.low + i * plot->y.step <= plot->y.high + 0.5 * plot->y.step; i++) {
-    double value = plot->y.low + i * plot->y.step, y = down(plot, value);
+    double at = plot->y.low + i * plot->y.step, y = down(plot, at), value = height_of(plot->z, at);
+    if (value == 0) value = 0; /* not -0 */
     svg_tick(&plot->canvas, LEFT, y, RIGHT, y, c->rule, 1);
     snprintf(text, sizeof text, fabs(value) < 1e4 ? "%.*f" : "%.*g", fabs(value) < 1e4 ? places : 3, value);
     svg_text(&plot->canvas, LEFT - 8, y + 4, 12, SVG_END, c->soft, "", text);
@@ -189,9 +203,10 @@ static void draw_axes(sweep_plot *plot) {
 
 static void draw_baseline(sweep_plot *plot) {
   const sweep_row *b = &plot->z->row[0];
-  if (!b->done || !isfinite(b->accuracy)) return;
-  double high = down(plot, b->highest), low = down(plot, b->lowest), mean = down(plot, b->accuracy);
-  double accepted = down(plot, b->accuracy - plot->z->sweep->loss / 100);
+  if (!b->done || !isfinite(b->mean)) return;
+  double one = down(plot, height_of(plot->z, b->highest)), other = down(plot, height_of(plot->z, b->lowest));
+  double high = fmin(one, other), low = fmax(one, other), mean = down(plot, y_of(plot, b));
+  double accepted = down(plot, accepted_of(plot->z));
   fprintf(plot->canvas.out,
           "<rect x=\"%d\" y=\"%.2f\" width=\"%d\" height=\"%.2f\" fill=\"%s\" fill-opacity=\"0.22\"/>\n", LEFT, high,
           RIGHT - LEFT, low - high, plot->c->base);
@@ -200,7 +215,7 @@ static void draw_baseline(sweep_plot *plot) {
 }
 
 static void draw_run(sweep_plot *plot, const sweep_run *run) {
-  double y = y_of_run(run);
+  double y = y_of_run(plot->z, run);
   if (run->state != SWEEP_DONE || !isfinite(y)) return;
   if (is_below(plot, y)) {
     triangle(plot, across(plot, x_of_run(plot, run)), plot->c->mean, "fill-opacity=\"0.35\"");
@@ -210,7 +225,7 @@ static void draw_run(sweep_plot *plot, const sweep_run *run) {
 }
 
 static int is_drawn(const sweep_plot *plot, const sweep_row *row) {
-  return row->done && isfinite(row->accuracy) && isfinite(x_of(plot, row));
+  return row->done && isfinite(row->mean) && isfinite(x_of(plot, row));
 }
 
 /* A line joins values that are numbers; of assignments it passes by the others. */
@@ -235,13 +250,13 @@ static void draw_mean_line(sweep_plot *plot) {
   for (size_t i = 1; i < plot->z->rows; i++) {
     const sweep_row *row = &plot->z->row[i];
     if (!is_drawn(plot, row) || is_other(plot, row)) continue;
-    if (is_below(plot, row->accuracy)) {
+    if (is_below(plot, y_of(plot, row))) {
       pen = 0;
       continue;
     }
     any = 1;
     fprintf(plot->canvas.out, "%s%.2f %.2f", pen ? " L" : " M", across(plot, x_of(plot, row)),
-            down(plot, row->accuracy));
+            down(plot, y_of(plot, row)));
     pen = 1;
   }
   if (!any) fprintf(plot->canvas.out, "M%d %d", LEFT, FOOT);
@@ -250,13 +265,13 @@ static void draw_mean_line(sweep_plot *plot) {
 }
 
 static void draw_mean(sweep_plot *plot, const sweep_row *row) {
-  double x = across(plot, x_of(plot, row)), y = down(plot, row->accuracy);
+  double x = across(plot, x_of(plot, row)), y = down(plot, y_of(plot, row));
   char ring[96];
   if (row == plot->z->best) {
     snprintf(ring, sizeof ring, "stroke=\"%s\" stroke-width=\"2\"", plot->c->ink);
     circle(plot, x, y, 9.5, "none", ring);
   }
-  if (is_below(plot, row->accuracy)) {
+  if (is_below(plot, y_of(plot, row))) {
     triangle(plot, x, plot->c->mean, "");
   } else if (is_other(plot, row)) {
     diamond(plot, x, y);
@@ -271,7 +286,7 @@ enum { NAMES_MAX = 96 };
 
 static int overlap(const sweep_plot *plot, const sweep_row *a, const sweep_row *b) {
   return hypot(across(plot, x_of(plot, a)) - across(plot, x_of(plot, b)),
-               down(plot, a->accuracy) - down(plot, b->accuracy)) < 8;
+               down(plot, y_of(plot, a)) - down(plot, y_of(plot, b))) < 8;
 }
 
 static size_t add_name(char text[NAMES_MAX], size_t n, const char *between, const char *name) {
@@ -351,7 +366,7 @@ static void put_name(sweep_plot *plot, const box *b, const place *at, double x, 
 static void draw_name(sweep_plot *plot, const sweep_row *row, const char *text, boxes *taken, const boxes *seeds) {
   place places[PLACES];
   size_t count = places_of(places, is_lined(plot));
-  double half = 3.7 * (double)strlen(text), x = across(plot, x_of(plot, row)), y = down(plot, row->accuracy);
+  double half = 3.7 * (double)strlen(text), x = across(plot, x_of(plot, row)), y = down(plot, y_of(plot, row));
   for (size_t i = 0; i < 2 * count; i++) {
     const place *at = &places[i % count];
     double gap = at->leads ? 24 : 13;
@@ -368,10 +383,11 @@ static void find_points(const sweep_plot *plot, boxes *means, boxes *seeds) {
     const sweep_row *row = &plot->z->row[i];
     if (!is_drawn(plot, row)) continue;
     double half = row == plot->z->best ? 10.5 : 8; /* with the ring */
-    add_box(means, (box){across(plot, x_of(plot, row)), down(plot, row->accuracy), half, half});
+    add_box(means, (box){across(plot, x_of(plot, row)), down(plot, y_of(plot, row)), half, half});
     for (size_t k = 0; k < plot->z->sweep->seeds; k++) {
       const sweep_run *x = &row->run[k];
-      if (x->state == SWEEP_DONE) add_box(seeds, (box){across(plot, x_of_run(plot, x)), down(plot, y_of_run(x)), 3, 3});
+      if (x->state == SWEEP_DONE)
+        add_box(seeds, (box){across(plot, x_of_run(plot, x)), down(plot, y_of_run(plot->z, x)), 3, 3});
     }
   }
 }
@@ -417,8 +433,8 @@ static void draw_legend(sweep_plot *plot) {
   svg_text(&plot->canvas, 328, y, 13, SVG_START, plot->c->ink, "",
            seeds == 1 ? "binary32" : "binary32: mean, range of seeds");
   line(plot, 566, y - 4, 596, y - 4, plot->c->ink, "1.5 4.5");
-  snprintf(text, sizeof text, "accepted: %g %s less", plot->z->sweep->loss,
-           plot->z->sweep->loss == 1 ? "point" : "points");
+  snprintf(text, sizeof text, "accepted: %g %s %s", plot->z->sweep->loss,
+           plot->z->sweep->loss == 1 ? "point" : "points", measure_of(plot->z)->falls ? "more" : "less");
   svg_text(&plot->canvas, 604, y, 13, SVG_START, plot->c->ink, "", text);
   if (plot->z->best) {
     char ring[96];

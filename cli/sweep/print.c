@@ -7,7 +7,7 @@
 #include "cli/base/numbers.h"
 #include "cli/sweep/sweep.h"
 
-static const char *shown(const sweep_row *row) { return row->value ? row->value : "(binary32)"; }
+static const char *shown(const sweep_row *row) { return row->value ? sweep_shown(row->value) : "(binary32)"; }
 
 /* ---- table ---- */
 
@@ -32,7 +32,7 @@ void sweep_print_table(FILE *out, const sweep_summary *z) {
   for (size_t i = 0; i < z->rows; i++) {
     const sweep_row *row = &z->row[i];
     fprintf(out, "%-*s %5zu", (int)width, shown(row), row->done);
-    cell(out, 9, 4, row->accuracy);
+    cell(out, 9, 4, row->mean);
     cell(out, 8, 4, row->lowest);
     cell(out, 8, 4, row->highest);
     cell(out, 7, 4, row->low);
@@ -72,8 +72,8 @@ void sweep_print_csv(FILE *out, const void *summary) {
       out);
   for (size_t i = 0; i < z->rows; i++) {
     const sweep_row *row = &z->row[i];
-    const double numbers[] = {row->accuracy, row->lowest,  row->highest, row->training, row->loss[0], row->loss[1],
-                              row->low,      row->low_end, row->stored,  row->skipped,  row->promoted};
+    const double numbers[] = {row->mean, row->lowest,  row->highest, row->training, row->loss[0], row->loss[1],
+                              row->low,  row->low_end, row->stored,  row->skipped,  row->promoted};
     csv_text(out, row->value ? z->sweep->key : "");
     fputc(',', out);
     csv_text(out, row->value ? row->value : "baseline");
@@ -100,7 +100,7 @@ static void json_number(FILE *out, const char *name, double x) {
   cli_json_known(out, x);
 }
 
-static void json_run(FILE *out, const sweep_run *run) {
+static void json_run(FILE *out, const sweep_run *run, int measure) {
   static const char *const bytes[] = {"bytes_weights", "bytes_state", "bytes_values", "bytes_gradients"};
   const sweep_result *x = &run->result;
   fprintf(out, "\n      {\"seed\": %llu, ", (unsigned long long)run->seed);
@@ -117,8 +117,12 @@ static void json_run(FILE *out, const sweep_run *run) {
   const struct {
     const char *name;
     double x;
-  } list[] = {{"training", x->accuracy[0]}, {"test", x->accuracy[1]}, {"loss_training", x->loss[0]},
-              {"loss_test", x->loss[1]},    {"low_mean", x->low},     {"low_end", x->low_end}};
+  } list[] = {{"training", x->figure[measure][0]},
+              {"test", x->figure[measure][1]},
+              {"loss_training", x->figure[SWEEP_LOSS][0]},
+              {"loss_test", x->figure[SWEEP_LOSS][1]},
+              {"low_mean", x->low},
+              {"low_end", x->low_end}};
   for (size_t i = 0; i < sizeof list / sizeof *list; i++) {
     json_number(out, list[i].name, list[i].x);
     fputs(", ", out);
@@ -133,10 +137,17 @@ static void json_row(FILE *out, const sweep_summary *z, const sweep_row *row) {
   const struct {
     const char *name;
     double x;
-  } list[] = {{"mean", row->accuracy},          {"lowest", row->lowest},         {"highest", row->highest},
-              {"training_mean", row->training}, {"loss_training", row->loss[0]}, {"loss_test", row->loss[1]},
-              {"low_mean", row->low},           {"low_end", row->low_end},       {"stored", row->stored},
-              {"skipped", row->skipped},        {"promoted", row->promoted}};
+  } list[] = {{"mean", row->mean},
+              {"lowest", row->lowest},
+              {"highest", row->highest},
+              {"training_mean", row->training},
+              {"loss_training", row->loss[0]},
+              {"loss_test", row->loss[1]},
+              {"low_mean", row->low},
+              {"low_end", row->low_end},
+              {"stored", row->stored},
+              {"skipped", row->skipped},
+              {"promoted", row->promoted}};
   fputs("\n    {", out);
   sweep_json_text(out, "value", row->value);
   fprintf(out, "\"seeds\": %zu, ", row->done);
@@ -147,7 +158,7 @@ static void json_row(FILE *out, const sweep_summary *z, const sweep_row *row) {
   fputs("\"runs\": [", out);
   for (size_t i = 0; i < z->sweep->seeds; i++) {
     if (i) fputc(',', out);
-    json_run(out, &row->run[i]);
+    json_run(out, &row->run[i], z->sweep->measure);
   }
   fputs("]}", out);
 }

@@ -58,10 +58,10 @@ static void values(FILE *out, const sweep_summary *z) {
     const struct {
       int places;
       double x;
-    } cells[] = {{4, row->accuracy}, {4, row->lowest},  {4, row->highest}, {4, row->training}, {4, row->loss[0]},
-                 {4, row->low},      {4, row->low_end}, {4, row->stored},  {1, row->skipped},  {1, row->promoted}};
+    } cells[] = {{4, row->mean}, {4, row->lowest},  {4, row->highest}, {4, row->training}, {4, row->loss[0]},
+                 {4, row->low},  {4, row->low_end}, {4, row->stored},  {1, row->skipped},  {1, row->promoted}};
     fputs("<tr>", out);
-    text_cell(out, row->value ? row->value : "(binary32)");
+    text_cell(out, row->value ? sweep_shown(row->value) : "(binary32)");
     count_cell(out, row->done);
     for (size_t k = 0; k < sizeof cells / sizeof *cells; k++) number_cell(out, cells[k].places, cells[k].x);
     fputs("</tr>\n", out);
@@ -90,10 +90,10 @@ static void twins(FILE *out, const sweep_summary *z) {
       if (!same_weights(z, &z->row[i], &z->row[k])) continue;
       if (!count++) {
         fputs(any ? "; " : "<p>The same weights, bit for bit, with every seed: ", out);
-        svg_escaped(out, z->row[i].value ? z->row[i].value : "(binary32)");
+        svg_escaped(out, z->row[i].value ? sweep_shown(z->row[i].value) : "(binary32)");
       }
       fputs(", ", out);
-      svg_escaped(out, z->row[k].value);
+      svg_escaped(out, sweep_shown(z->row[k].value));
       any = 1;
     }
   }
@@ -102,12 +102,12 @@ static void twins(FILE *out, const sweep_summary *z) {
 
 /* ---- runs ---- */
 
-static void done_run(FILE *out, const sweep_result *x) {
+static void done_run(FILE *out, const sweep_result *x, int measure) {
   char digest[24];
   snprintf(digest, sizeof digest, "%016llx", (unsigned long long)x->digest);
-  number_cell(out, 4, x->accuracy[HU_ON_TEST]);
-  number_cell(out, 4, x->accuracy[HU_ON_TRAINING]);
-  number_cell(out, 4, x->loss[HU_ON_TRAINING]);
+  number_cell(out, 4, x->figure[measure][HU_ON_TEST]);
+  number_cell(out, 4, x->figure[measure][HU_ON_TRAINING]);
+  number_cell(out, 4, x->figure[SWEEP_LOSS][HU_ON_TRAINING]);
   number_cell(out, 4, x->low);
   number_cell(out, 4, x->low_end);
   for (int i = 0; i < 4; i++) number_cell(out, 1, x->bytes[i] / 1024);
@@ -132,7 +132,7 @@ static void runs(FILE *out, const sweep_summary *z) {
     text_cell(out, run->value ? run->value : "(binary32)");
     count_cell(out, run->seed);
     if (run->state == SWEEP_DONE) {
-      done_run(out, &run->result);
+      done_run(out, &run->result, sweep->measure);
     } else {
       fputs("<td data-v=\"\" colspan=\"13\">", out);
       svg_escaped(out, run->why ? run->why : "not done");
@@ -165,10 +165,10 @@ static void keys(FILE *out, const sweep_summary *z) {
 /* ---- the page ---- */
 
 static void drawing(FILE *out, const sweep_summary *z, int by) {
-  static const char *const names[] = {"Accuracy and low elements", "Accuracy and stored bytes", "Accuracy"};
+  static const char *const beside[] = {" and low elements", " and stored bytes", ""};
   static const char *const ids[][2] = {{"low", "low-all"}, {"stored", "stored-all"}, {"value", "value-all"}};
   int far = sweep_has_far(z);
-  fprintf(out, "<h2>%s</h2>\n", names[by]);
+  fprintf(out, "<h2>%s%s</h2>\n", z->sweep->measure ? z->measure : "Accuracy", beside[by]);
   sweep_plot_part(out, ids[by][0], z, by, far);
   if (!far) return;
   fputs("<details><summary>Triangles are runs far below: all of them</summary>\n", out);
@@ -195,24 +195,28 @@ static void cards(FILE *out, const sweep_summary *z) {
   page_card(out, "seeds", "%zu", sweep->seeds);
   page_card(out, "accepted loss", sweep->loss == 1 ? "%g point" : "%g points", sweep->loss);
   page_card(out, "binary32",
-            !isfinite(z->row[0].accuracy)    ? "-"
-            : fabs(z->row[0].accuracy) < 1e4 ? "%.4f"
-                                             : "%.3g",
-            z->row[0].accuracy);
+            !isfinite(z->row[0].mean)    ? "-"
+            : fabs(z->row[0].mean) < 1e4 ? "%.4f"
+                                         : "%.3g",
+            z->row[0].mean);
   page_card(out, "seconds of all runs", "%.1f", seconds);
   fputs("</dl>\n", out);
 }
 
-static void words(FILE *out) {
+static void words(FILE *out, const sweep_summary *z) {
+  const sweep_measure *measure = &sweep_measures[z->sweep->measure];
+  fprintf(out,
+          "<h2>Words</h2>\n<p>%s on the test set at the end of the run, with all its roundings; a point is %s. "
+          "Recommended is, among the values whose mean over all seeds is not more than the accepted loss %s that of "
+          "binary32, the one that stores the fewest bytes; where the key does not change these, the best one. ",
+          z->sweep->measure ? measure->name : "Accuracy: share of right answers",
+          measure->points == 1 ? "1" : "a hundredth", measure->falls ? "above" : "below");
   fputs(
-      "<h2>Words</h2>\n<p>Accuracy: share of right answers on the test set at the end of the run, with all its "
-      "roundings; a point is a hundredth. Low: share of elements of all tensors of a step that are in the low format, "
-      "as mean over the steps and at the end; promotions make it smaller. Stored: bytes of the tensors of a step as a "
+      "Low: share of elements of all tensors of a step that are in the low format, as mean over the steps and at the "
+      "end; promotions make it smaller. Stored: bytes of the tensors of a step as a "
       "system stores them that computes with the codes of operands and results (values, weights, the gradients of "
       "both, the state of the optimizer), mean over the steps, over those of binary32. Skipped: steps left out by the "
-      "loss scale. Recommended is, among "
-      "the values whose mean over all seeds is not more than the accepted loss below that of binary32, the one that "
-      "stores the fewest bytes; where the key does not change these, the most accurate one.</p>\n",
+      "loss scale.</p>\n",
       out);
 }
 
@@ -234,6 +238,6 @@ void sweep_print_page(FILE *out, const void *summary) {
   values(out, z);
   runs(out, z);
   keys(out, z);
-  words(out);
+  words(out, z);
   page_close(out, page_sorting);
 }

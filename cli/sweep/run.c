@@ -48,8 +48,14 @@ static hu_status evaluate(hu_trainer *trainer, sweep_result *z) {
     hu_status status = hu_trainer_evaluate(trainer, on, &seen);
     if (status != HU_OK) return status;
     z->classes = !isnan(seen.accuracy);
-    z->accuracy[on] = z->classes ? seen.accuracy : seen.r2;
-    z->loss[on] = seen.loss;
+    const double figures[SWEEP_MEASURES] = {[SWEEP_ACCURACY] = z->classes ? seen.accuracy : seen.r2,
+                                            [SWEEP_LOSS] = seen.loss,
+                                            [SWEEP_PERPLEXITY] = seen.perplexity,
+                                            [SWEEP_AUC] = seen.auc,
+                                            [SWEEP_HIT_RATE] = seen.hit,
+                                            [SWEEP_NDCG] = seen.ndcg,
+                                            [SWEEP_BLEU] = seen.bleu};
+    for (int i = 0; i < SWEEP_MEASURES; i++) z->figure[i][on] = figures[i];
   }
   return HU_OK;
 }

@@ -16,12 +16,29 @@
 /* What the folder has at the end, beside the ledger of the runs. */
 #define SWEEP_FILES "summary.csv", "summary.json", "plot.svg", "report.html"
 
+/* What values can be compared by: figures of evaluations. SWEEP_ACCURACY is R^2 where there are no classes. */
+enum {
+  SWEEP_ACCURACY,
+  SWEEP_LOSS,
+  SWEEP_PERPLEXITY,
+  SWEEP_AUC,
+  SWEEP_HIT_RATE,
+  SWEEP_NDCG,
+  SWEEP_BLEU,
+  SWEEP_MEASURES /* (count) */
+};
+typedef struct sweep_measure {
+  const char *name;
+  double points; /* in one of its unit */
+  int falls;     /* 1: less is better */
+} sweep_measure;
+extern const sweep_measure sweep_measures[SWEEP_MEASURES];
+
 /* What a run ends with. Index 0: training set, 1: test set. */
 typedef struct sweep_result {
-  double accuracy[2]; /* share of right answers; R^2 where there are no classes */
-  double loss[2];
-  double low, low_end; /* share of low elements: mean over the steps, at the end */
-  double bytes[4];     /* weights, state, values, gradients; mean over the steps */
+  double figure[SWEEP_MEASURES][2]; /* NaN where the data have none */
+  double low, low_end;              /* share of low elements: mean over the steps, at the end */
+  double bytes[4];                  /* weights, state, values, gradients; mean over the steps */
   uint64_t steps, skipped, promoted, digest;
   int classes;
   double seconds;
@@ -42,7 +59,8 @@ typedef struct sweep_run {
 } sweep_run;
 
 typedef struct sweep_setup {
-  const char *config, *key, *data, *out;
+  const char *config, *data, *out;
+  const char *key;  /* one, or several with commas between them: each value has as many parts, with commas, too */
   const char **set; /* KEY=VALUE */
   size_t sets;
   char **value;
@@ -50,6 +68,7 @@ typedef struct sweep_setup {
   uint64_t *seed;
   size_t seeds;
   double loss; /* accepted, in points */
+  int measure; /* SWEEP_: what values are compared by */
   int json;
   int any_data;           /* 1: --data was not given (train/data_folder.h) */
   unsigned ranks_per_run; /* processes of an MPI job that share a run */
@@ -67,7 +86,17 @@ typedef struct sweep_setup {
 int sweep_read_values(sweep_setup *sweep, const char *text);
 /* Reads seeds: "3" is 0, 1, 2; "5,7" or "5," is these. */
 int sweep_read_seeds(sweep_setup *sweep, const char *text);
-/* 1: all values are numbers. */
+/* Returns the end of an item: the separator outside brackets, or the end of the text. */
+const char *sweep_item_end(const char *text, char separator);
+/* Copies the item that *text begins with, to be freed; *text becomes what follows the comma, NULL behind the last one.
+ * NULL after an error line. */
+char *sweep_take_item(const char **text);
+/* Calls visit(context, key) for each key that is varied; stops at the first answer that is not 0, and returns it. */
+int sweep_each_key(const sweep_setup *sweep, int (*visit)(void *context, const char *key), void *context);
+/* Returns a value, or "(empty)". */
+const char *sweep_shown(const char *value);
+/* 1: this value is a number; all values are. */
+int sweep_is_number(const char *value);
 int sweep_is_numeric(const sweep_setup *sweep);
 
 /* ---- several kinds of assignments in one sweep (assignments.c) ---- */
@@ -77,7 +106,6 @@ int sweep_is_numeric(const sweep_setup *sweep);
  * promotion; "smallest:0.4": with this order. */
 #define SWEEP_ASSIGNMENT "assignment"
 int sweep_has_assignments(const sweep_setup *sweep);
-int sweep_is_number(const char *value);
 /* 1: this key is one that values of the sweep set. */
 int sweep_varies(const sweep_setup *sweep, const char *key);
 int sweep_set_assignment(hu_trainer *trainer, const char *value);
@@ -117,14 +145,14 @@ typedef struct sweep_row {
   const char *value;    /* NULL: the baseline */
   const sweep_run *run; /* of each seed */
   size_t done;
-  double accuracy, lowest, highest;                        /* mean and range on the test set */
-  double training;                                         /* mean accuracy on the training set */
+  double mean, lowest, highest;                            /* of the measure, and its range, on the test set */
+  double training;                                         /* its mean on the training set */
   double loss[2], low, low_end, stored, skipped, promoted; /* means; stored: bytes, relative to the baseline's */
 } sweep_row;
 
 typedef struct sweep_summary {
   const sweep_setup *sweep;
-  const char *measure; /* "accuracy" or "R^2" */
+  const char *measure; /* "accuracy", "R^2" or the name of another one */
   sweep_row *row;      /* the baseline, then each value */
   size_t rows;
   int by_stored;            /* 1: the key changes what is stored, so that bytes decide which value is recommended */

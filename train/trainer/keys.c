@@ -166,8 +166,9 @@ static const hu_run_key keys[] = {
          "muon: factor of the update: spectral (sqrt(max(1, outputs / inputs))), rms (0.2 sqrt(max(inputs, outputs))) "
          "or "
          "one"),
-    OTHER(TEXT, kahan_only, "optimizer.kahan", "",
-          "parameters that end with Kahan summation whatever optimizer.update says: names, commas between them"),
+    OTHER(
+        TEXT, kahan_only, "optimizer.kahan", "",
+        "parameters that end with Kahan summation whatever optimizer.update says: names, commas between them; *: all"),
     OTHER(SCHEDULE, schedule, "optimizer.schedule", "constant",
           "constant; cosine: rate (1 + cos(pi epoch / epochs)) / 2; drop(at,by): rate times `by` from the share `at` "
           "of the epochs on; drop(at/at/at,by): at each of up to 8 shares"),

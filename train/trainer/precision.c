@@ -278,8 +278,15 @@ static hu_status ends_with_kahan(hu_net *net, int parameter) {
 
 static hu_status is_adamws(hu_net *net, int parameter) { return hu_net_muon_parameter(net, parameter, 0); }
 
+static hu_status change_all(hu_trainer *trainer, const char *key, change *made, char *why) {
+  hu_status status = HU_OK;
+  for (int i = 0; i < hu_net_parameters(trainer->net) && status == HU_OK; i++) status = made(trainer->net, i);
+  return status == HU_OK ? status : hui_say(why, status, "%s: %s", key, hu_status_text(status));
+}
+
 /* Changes the parameters that a key names. */
 static hu_status change_named(hu_trainer *trainer, const char *key, const char *names, change *made, char *why) {
+  if (strcmp(names, "*") == 0) return change_all(trainer, key, made, why);
   for (const char *name = names; *name;) {
     size_t n = strcspn(name, ",");
     int found = -1;

@@ -143,6 +143,69 @@ class Sweep(SweepCase):
         text = self.ok(*args)
         return json.loads(self.read("k/summary.json")), text
 
+    def clicks(self, *more):
+        """A sweep on labels of two classes, with narrow weights; its summary, and whether anything was trained for it."""
+        config = self.write("clicks.ini", b"[data]\nset = ratings\nimplicit = yes\ncount = 320\ntest = 100\n[model]\nnet = ncf(layers=1,units=4)\n"
+                                          b"[run]\nsteps = 20\n[optimizer]\nrate = 0.2\nstate = bfloat16\nweights = bfloat16\n")
+        self.ok("sweep", config, "--seeds", "2", "-o", self.path("m"), *more)
+        return json.loads(self.read("m/summary.json"))
+
+    def test_measures(self):
+        """Each figure of an evaluation, without another run; the better one is the lower one of losses."""
+        key = ["--key", "optimizer.rate", "--values", "0.1,0.5,2"]
+        self.clicks(*key)
+        ledger = self.read("m/runs.ledger")
+        for measure, best in ("auc", max), ("loss", min), ("accuracy", max):
+            z = self.clicks(*key, "--measure", measure, "--loss", "1000")
+            self.assertEqual((z["measure"], self.read("m/runs.ledger")), (measure, ledger))
+            for row in z["rows"]:
+                for run in row["runs"]:
+                    name = "baseline" if row["value"] is None else "rate-" + row["value"]
+                    wanted = self.runs("m")["%s-seed%d" % (name, run["seed"])]
+                    self.assertEqual((run["test"], run["training"]), (wanted[measure + "_test"], wanted[measure + "_training"]))
+            means = {r["value"]: r["mean"] for r in z["rows"][1:]}
+            self.assertEqual(means[z["recommended"]], best(means.values()))
+            self.assertIn(">%s, test set<" % measure, self.read("m/plot.svg").decode())
+        train = json.loads(self.ok("train", self.path("clicks.ini"), "--set", "optimizer.rate=0.5", "--json", "-o", self.path("t")))
+        self.assertEqual(self.runs("m")["rate-0.5-seed0"]["auc_test"], train["test"]["auc"])
+        # A loss that is a point above binary32's is accepted, and no more.
+        z = self.clicks(*key, "--measure", "loss", "--loss", "1")
+        means = [r["mean"] for r in z["rows"]]
+        self.assertEqual(z["recommended"] is None, min(means[1:]) > means[0] + 0.01)
+        self.assertIn("no such figure", self.clicks(*key, "--measure", "bleu")["text"])
+        self.bad(*self.args("o", "--measure", "f1"), says="--measure: 'f1' is not accuracy, loss, ")
+
+    def test_lists_of_names(self):
+        """None of the parameters, one, all: both ends of a figure of memory against AUC."""
+        z = self.clicks("--key", "optimizer.kahan", "--values", ";dense.linear1.weight;*", "--measure", "auc")
+        self.assertEqual([r["value"] for r in z["rows"]], [None, "", "dense.linear1.weight", "*"])
+        digests = [[run["digest"] for run in r["runs"]] for r in z["rows"]]
+        self.assertEqual(len({d[0] for d in digests}), 4)
+        for update, got in ("rne", digests[1]), ("kahan", digests[3]):
+            for seed in 0, 1:
+                train = json.loads(self.ok("train", self.path("clicks.ini"), "--set", "optimizer.update=" + update, "--set",
+                                           "run.seed=%d" % seed, "--json", "--overwrite", "-o", self.path("t")))
+                self.assertEqual(train["digest"], got[seed])
+        stored = [r["stored"] for r in z["rows"]]
+        self.assertTrue(stored[1] < stored[2] < stored[3], stored)
+        self.assertIn("(empty)", self.read("m/report.html").decode())
+        self.bad(*self.args("o", values="0,,1"), says="value 2 is empty")
+
+    def test_several_keys(self):
+        """Values of two keys together: the runs that each pair says."""
+        z = self.clicks("--key", "optimizer.rate,precision.x", "--values", "0.5,fp(4,3,0);0.1,keep;0.1,fp(4,3,0)")
+        self.assertEqual([r["value"] for r in z["rows"]][1:], ["0.5,fp(4,3,0)", "0.1,keep", "0.1,fp(4,3,0)"])
+        for row, (rate, x) in zip(z["rows"][1:], (("0.5", "fp(4,3,0)"), ("0.1", "keep"), ("0.1", "fp(4,3,0)"))):
+            train = json.loads(self.ok("train", self.path("clicks.ini"), "--set", "optimizer.rate=" + rate, "--set", "precision.x=" + x,
+                                       "--json", "--overwrite", "-o", self.path("t")))
+            self.assertEqual(row["runs"][0]["digest"], train["digest"])
+        self.assertEqual(self.read("m/report.html").decode().count(">(varied)<"), 2)
+        keys = ["--key", "optimizer.rate,run.batch"]
+        for values, says in (("1;2,3", "'1' has fewer parts than there are keys"), ("1,2,3;1,2", "has more parts"),
+                             ("1,2;1,x", "run.batch: 'x'")):
+            self.bad(*self.args("o", *keys, values=values), says=says)
+        self.bad(*self.args("o", "--key", "optimizer.rate,run.bath", values="1,2;3,4"), says="run.bath: there is no such key")
+
     def most_accurate(self, z):
         best = max(r["mean"] for r in z["rows"][1:])
         return [r["value"] for r in z["rows"][1:] if r["mean"] == best][-1]
