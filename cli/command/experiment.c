@@ -112,7 +112,8 @@ static const cli_option options[] = {
     {KEY_QUICK, "quick", NULL, "with --all: those that `make check-all` runs"},
     {KEY_SET | CLI_REPEATS, "set", "KEY=VALUE", "in every run, after its own keys (halfulp train --keys lists them)"},
     {KEY_RUN, "run", "RUN", "--set in the run of this name alone, for example to see what a claim rests on"},
-    {KEY_SEEDS, "seeds", "N", "so many seeds, 0 to N - 1, for every run; claims are judged on the means; default 3"},
+    {KEY_SEEDS, "seeds", "N",
+     "so many seeds, 0 to N - 1, for every run; claims are judged on the means; default 3, of a table 1"},
     {KEY_PAPER, "paper", "PAPER", "no NAME: list the tables of a paper; with --table and --budget run one"},
     {KEY_TABLE, "table", "TABLE", "one of them: 1, A2, figure4"},
     {KEY_ROW, "row", "ROW", "one row of the table, by its name in files: resnet20"},
@@ -255,6 +256,11 @@ static int run_table(experiment_state *state) {
   how.pairs = state->pairs;
   how.engine = state->engine;
   how.json = state->json;
+  how.seeds = state->seeds ? state->seeds : 1;
+  if (state->seeds && !(how.seconds > 0)) return cli_fail(NULL, "experiment: --seeds of a table requires --budget");
+  for (size_t i = 0; i < state->sets && state->seeds; i++) {
+    if (strcmp(state->keys[i], "run.seed") == 0) return cli_fail(NULL, "experiment: --seeds sets run.seed");
+  }
   if (!state->configs) return budget_command(&how);
   if (how.table || how.row || how.seconds > 0 || how.stand_in || how.overwrite)
     return cli_fail(NULL, "experiment: --configs is for all tables of a paper");
@@ -274,8 +280,8 @@ int cli_experiment(int argc, char **argv) {
       state.pairs[2 * state.sets + 1] = state.threads;
     }
     if (state.table.paper) {
-      status = count || state.all || state.quick || state.row || state.seeds
-                   ? cli_fail(NULL, "experiment: --paper stands without NAME, --all, --quick, --run and --seeds")
+      status = count || state.all || state.quick || state.row
+                   ? cli_fail(NULL, "experiment: --paper stands without NAME, --all, --quick and --run")
                    : find_device(&state);
       if (status == CLI_OK) status = run_table(&state);
     } else if (is_of_table(&state)) {

@@ -101,21 +101,27 @@ static void list(const budget_how *how) {
 
 /* ---- a budget ---- */
 
+static void add_cell(budget *work, table_cell cell) {
+  for (size_t seed = 0; seed < work->how->seeds; seed++) {
+    budget_run *run = &work->run[work->runs++];
+    run->cell = cell;
+    run->row = work->rows;
+    run->full_seconds = (double)NAN;
+    if (work->how->seeds > 1) snprintf(run->seed, sizeof run->seed, "%zu", seed);
+    for (size_t width = 0; width < BUDGET_WIDTHS; width++) run->step[width] = run->begin[width] = (double)NAN;
+  }
+}
+
 static int allocate(budget *work) {
   const paper_table *table = work->table;
   work->row = calloc(table->rows + 1, sizeof *work->row);
-  work->run = calloc(table->rows * table->columns + 1, sizeof *work->run);
+  work->run = calloc(table->rows * table->columns * work->how->seeds + 1, sizeof *work->run);
   if (!work->row || !work->run) return cli_fail(NULL, "out of memory");
   for (size_t i = 0; i < table->rows; i++) {
     if (work->how->row && strcmp(work->how->row, table->row[i].slug) != 0) continue;
     work->row[work->rows] = (budget_row){.row = &table->row[i], .part = 1};
     for (size_t k = 0; k < table->columns; k++) {
-      if (!table_has(table, &table->row[i], k)) continue;
-      budget_run *run = &work->run[work->runs++];
-      run->cell = (table_cell){table, &table->row[i], &table->column[k]};
-      run->row = work->rows;
-      run->full_seconds = (double)NAN;
-      for (size_t width = 0; width < BUDGET_WIDTHS; width++) run->step[width] = run->begin[width] = (double)NAN;
+      if (table_has(table, &table->row[i], k)) add_cell(work, (table_cell){table, &table->row[i], &table->column[k]});
     }
     work->rows++;
   }

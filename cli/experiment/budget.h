@@ -24,6 +24,7 @@ typedef struct budget_how {
   const char *const *pairs; /* of --set: key, value, ... NULL */
   const hu_engine *engine;
   int stand_in, json, overwrite;
+  size_t seeds; /* of each cell, from 0 on */
 } budget_how;
 
 typedef struct budget_row {
@@ -38,13 +39,15 @@ typedef struct budget_row {
   char left[BUDGET_LEFT_MAX]; /* why it is not run; "" */
 } budget_row;
 
+enum { BUDGET_SEED_MAX = 24 };
 typedef struct budget_run {
   table_cell cell;
   size_t row;
+  char seed[BUDGET_SEED_MAX];                       /* run.seed; "" where there is one seed alone, which is the keys' */
   double step[BUDGET_WIDTHS], begin[BUDGET_WIDTHS]; /* seconds at each width */
   double full_seconds;                              /* at the paper's size; NaN */
   int done;
-  double figure, test_loss, seconds;
+  double figure, best, test_loss, seconds; /* best: of the epochs; NaN where the table has none */
   char measure[32];
   uint64_t steps, skipped, digest;
 } budget_run;
@@ -57,7 +60,7 @@ typedef struct budget {
   int fresh; /* 1: the plan was made now, and results of another one do not count */
   budget_row *row;
   size_t rows;
-  budget_run *run; /* row by row */
+  budget_run *run; /* row by row, cell by cell, seed by seed */
   size_t runs;
   double started, last; /* seconds: when; of the last timing of steps */
   double smallest;      /* seconds for which something would be run, where nothing is; else NaN */
@@ -72,9 +75,21 @@ int budget_write_configs(const char *folder, const budget_how *how);
 /* Reads "90s", "30m", "12h", "3d". */
 int budget_read_time(double *seconds, const char *text);
 
+/* The name of a run's files: that of its cell, with "-seed1" where there are several seeds. */
+const char *budget_run_name(char text[TABLE_NAME_MAX], const budget_run *run);
+
+/* What the runs of a cell are like together. */
+typedef struct budget_cell {
+  size_t done; /* seeds that are */
+  double figure, deviation, best, test_loss,
+      seconds; /* means of these; deviation of figure, NaN of one; sum of seconds */
+} budget_cell;
+budget_cell budget_cell_of(const budget *work, const budget_run *first);
+
 /* How a run is cut. */
 typedef struct budget_size {
   double part;               /* of the width */
+  const char *seed;          /* run.seed; NULL or "": the keys' */
   uint64_t steps;            /* so many; 0: the paper's */
   uint64_t an_epoch;         /* steps of an epoch, where steps is not 0 */
   unsigned long long divide; /* the batch is divided by this, where it is large enough; 0: it is not */

@@ -88,7 +88,9 @@ static double steps_to_see(const budget *work, const table_cell *cell, uint64_t 
 
 /* Returns the seconds of a run, with one step more, and of nothing but what each run needs. */
 static double run_seconds(const budget *work, const budget_run *run, size_t width, double steps) {
-  double seen = steps_to_see(work, &run->cell, work->row[run->row].batch);
+  const budget_row *row = &work->row[run->row];
+  double seen = steps_to_see(work, &run->cell, row->batch);
+  if (work->table->best) seen *= fmax(1, ceil(steps / (double)row->an_epoch));
   return run->begin[width] + (steps + seen) * run->step[width];
 }
 
@@ -152,9 +154,11 @@ static int time_others(budget *work, const budget_row *row, size_t width) {
   budget_run *run = first_run(work, row, &n);
   int status = CLI_OK;
   for (size_t i = 1; i < n && status == CLI_OK; i++) {
-    run[i].step[width] = run[0].step[width];
-    run[i].begin[width] = run[0].begin[width];
-    if (!is_late(work, row, work->last)) status = time_steps(work, &run[i], width);
+    int another_seed = run[i].cell.column == run[i - 1].cell.column; /* which takes as long */
+    const budget_run *like = &run[another_seed ? i - 1 : 0];
+    run[i].step[width] = like->step[width];
+    run[i].begin[width] = like->begin[width];
+    if (!another_seed && !is_late(work, row, work->last)) status = time_steps(work, &run[i], width);
   }
   for (size_t i = 0; i < n && status == CLI_OK; i++)
     run[i].full_seconds =
@@ -241,9 +245,9 @@ static char *settings(const budget *work) {
   size_t size;
   FILE *out = open_memstream(&text, &size);
   if (!out) return NULL;
-  fprintf(out, "halfulp %s, --paper %s --table %s --row %s --budget %s s%s", HU_VERSION_STRING, work->table->paper,
-          work->table->name, work->how->row ? work->how->row : "(all)", DECIMAL(work->how->seconds),
-          work->how->stand_in ? " --stand-in" : "");
+  fprintf(out, "halfulp %s, --paper %s --table %s --row %s --budget %s s --seeds %zu%s", HU_VERSION_STRING,
+          work->table->paper, work->table->name, work->how->row ? work->how->row : "(all)", DECIMAL(work->how->seconds),
+          work->how->seeds, work->how->stand_in ? " --stand-in" : "");
   for (const char *const *pair = work->how->pairs; pair && pair[0]; pair += 2) {
     if (strcmp(pair[0], "run.threads") != 0) fprintf(out, " --set %s=%s", pair[0], pair[1]);
   }
@@ -268,7 +272,7 @@ static void print_plan(FILE *out, const void *what) {
     cli_json(out, "  '?.left': ?,\n", cli_plain(row->row->slug), JSON(row->left));
   }
   for (size_t i = 0; i < work->runs; i++)
-    put_number(out, table_cell_name(name, &work->run[i].cell), "full_seconds", work->run[i].full_seconds);
+    put_number(out, budget_run_name(name, &work->run[i]), "full_seconds", work->run[i].full_seconds);
   cli_json(out, "  'settings': ?\n}\n", JSON(text ? text : ""));
   free(text);
 }
@@ -310,8 +314,8 @@ static int read_plan(budget *work, const char *path) {
   if (z < 0) cli_fail(path, "is of another table or budget: %s; --overwrite begins again", was ? was : "(nothing)");
   for (size_t i = 0; i < work->rows && z > 0; i++) good = good && read_row(&pairs, &work->row[i]);
   for (size_t i = 0; i < work->runs && z > 0; i++)
-    good = good &&
-           read_number(&pairs, table_cell_name(name, &work->run[i].cell), "full_seconds", &work->run[i].full_seconds);
+    good =
+        good && read_number(&pairs, budget_run_name(name, &work->run[i]), "full_seconds", &work->run[i].full_seconds);
   if (!good) z = (cli_fail(path, "is damaged; --overwrite begins again"), -1);
   cli_pairs_free(&pairs);
   free(this_one);

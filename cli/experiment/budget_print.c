@@ -77,6 +77,7 @@ void budget_print_list(const paper_table *table, const budget_how *how) {
 
 static void print_cut(FILE *out, const budget *work, const budget_run *run) {
   const budget_row *row = &work->row[run->row];
+  const budget_cell cell = budget_cell_of(work, run);
   char time[TABLE_TIME_MAX];
   fprintf(out, "  %-9s", isfinite(run->full_seconds) ? table_time(time, run->full_seconds) : "-");
   if (*row->left) {
@@ -92,7 +93,7 @@ static void print_cut(FILE *out, const budget *work, const budget_run *run) {
   } else {
     fprintf(out, "  %llu of %llu steps", (unsigned long long)row->steps, (unsigned long long)row->full_steps);
   }
-  fprintf(out, ", %s", run->done ? table_time(time, run->seconds) : "not run");
+  fprintf(out, ", %s", cell.done ? table_time(time, cell.seconds) : "not run");
 }
 
 /* Prints each data set once. */
@@ -103,6 +104,19 @@ static void print_data(FILE *out, const budget *work) {
     while (work->row[k].row->data != data) k++;
     if (k < i) continue;
     fprintf(out, "THE DATA ARE NOT THE PAPER'S: %s in place of %s.\n", data->stand_in_is, data->name);
+  }
+}
+
+/* Writes "91.2 +- 0.3, best 91.6 (accuracy, %)": mean and deviation of the seeds, mean of their best epochs. */
+static void say_ours(char *text, size_t size, const budget *work, const budget_run *run) {
+  const budget_cell cell = budget_cell_of(work, run);
+  char deviation[40] = "", best[40] = "";
+  if (isfinite(cell.deviation)) snprintf(deviation, sizeof deviation, " +- %s", ROUNDED(cell.deviation, 2));
+  if (isfinite(cell.best)) snprintf(best, sizeof best, ", best %s", ROUNDED(cell.best, 4));
+  if (!cell.done) {
+    snprintf(text, size, "-");
+  } else {
+    snprintf(text, size, "%s%s%s (%s)", ROUNDED(cell.figure, 4), deviation, best, run->measure);
   }
 }
 
@@ -127,10 +141,10 @@ void budget_print(FILE *out, const budget *work) {
     fprintf(out, "Nothing was run: with --budget %.0fs something would be.\n", work->smallest);
   fprintf(out, "%-*s  %-*s  %-15s%-22s  %-9s  %s\n", (int)widest(table, 0), "row", (int)widest(table, 1), "column",
           "paper", "ours", "full size", "run");
-  for (size_t i = 0; i < work->runs; i++) {
+  for (size_t i = 0; i < work->runs; i += work->how->seeds) {
     const budget_run *run = &work->run[i];
-    char ours[64] = "-";
-    if (run->done) snprintf(ours, sizeof ours, "%s (%s)", ROUNDED(run->figure, 4), run->measure);
+    char ours[120];
+    say_ours(ours, sizeof ours, work, run);
     print_names(out, &run->cell, figure_beside(work, run));
     fprintf(out, "%-22s", ours);
     print_cut(out, work, run);
@@ -200,6 +214,7 @@ void budget_print_list_json(const budget_how *how) {
 
 static void json_run(FILE *out, const budget *work, const budget_run *run, int first) {
   const budget_row *row = &work->row[run->row];
+  const budget_cell cell = budget_cell_of(work, run);
   int cut = row->steps != 0;
   char digest[24];
   json_cell(out, &run->cell, figure_beside(work, run), first);
@@ -208,17 +223,18 @@ static void json_run(FILE *out, const budget *work, const budget_run *run, int f
            if_known(row->full_steps != 0, (double)row->full_steps), cli_known(run->full_seconds),
            JSON(*row->left ? row->left : NULL), if_known(cut, row->part), if_known(cut, (double)row->steps),
            if_known(cut, (double)row->steps / (double)row->an_epoch));
-  cli_json(out, "'figure': ?, 'measure': ?, 'test_loss': ?, 'seconds': ?, 'skipped': ?, 'digest': ?}",
-           if_known(run->done, run->figure), JSON(run->done ? run->measure : NULL), if_known(run->done, run->test_loss),
-           if_known(run->done, run->seconds), if_known(run->done, (double)run->skipped),
-           JSON(run->done ? digest : NULL));
+  cli_json(out, "'seeds': ?, 'figure': ?, 'deviation': ?, 'best': ?, 'measure': ?, 'test_loss': ?, ", JSON(cell.done),
+           cli_known(cell.figure), cli_known(cell.deviation), cli_known(cell.best),
+           JSON(run->done ? run->measure : NULL), cli_known(cell.test_loss));
+  cli_json(out, "'seconds': ?, 'skipped': ?, 'digest': ?}", if_known(cell.done != 0, cell.seconds),
+           if_known(run->done, (double)run->skipped), JSON(run->done ? digest : NULL));
 }
 
 void budget_print_json(FILE *out, const void *what) {
   const budget *work = what;
   json_table(out, work->table, work->how->stand_in, work->how->seconds, progress_seconds() - work->started);
   cli_json(out, ", 'smallest_budget': ?,\n 'runs': [", cli_known(work->smallest));
-  for (size_t i = 0; i < work->runs; i++) json_run(out, work, &work->run[i], i == 0);
+  for (size_t i = 0; i < work->runs; i += work->how->seeds) json_run(out, work, &work->run[i], i == 0);
   json_left_out(out, work->table);
   fputc('\n', out);
 }
@@ -227,21 +243,25 @@ void budget_print_json(FILE *out, const void *what) {
 
 static void print_csv(FILE *out, const void *what) {
   const budget *work = what;
-  fputs("row,column,paper,ours,measure,width,steps,full_steps,seconds,full_seconds,digest\n", out);
-  for (size_t i = 0; i < work->runs; i++) {
+  fputs("row,column,paper,seeds,ours,deviation,best,measure,width,steps,full_steps,seconds,full_seconds,digest\n", out);
+  for (size_t i = 0; i < work->runs; i += work->how->seeds) {
     const budget_run *run = &work->run[i];
     const budget_row *row = &work->row[run->row];
+    const budget_cell cell = budget_cell_of(work, run);
     csv_text(out, run->cell.row->name);
     fputc(',', out);
     csv_text(out, run->cell.column->name);
     fputc(',', out);
     csv_text(out, figure_beside(work, run));
-    csv_number(out, run->done ? run->figure : (double)NAN);
+    fprintf(out, ",%zu", cell.done);
+    csv_number(out, cell.figure);
+    csv_number(out, cell.deviation);
+    csv_number(out, cell.best);
     fputc(',', out);
     csv_text(out, run->measure);
     csv_number(out, row->steps ? row->part : (double)NAN);
     fprintf(out, ",%llu,%llu", (unsigned long long)row->steps, (unsigned long long)row->full_steps);
-    csv_number(out, run->done ? run->seconds : (double)NAN);
+    csv_number(out, cell.done ? cell.seconds : (double)NAN);
     csv_number(out, run->full_seconds);
     if (run->done) {
       fprintf(out, ",%016llx\n", (unsigned long long)run->digest);

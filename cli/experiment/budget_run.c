@@ -12,11 +12,41 @@
 #include "cli/sweep/pairs.h"
 #include "cli/train/interrupt.h"
 
+const char *budget_run_name(char text[TABLE_NAME_MAX], const budget_run *run) {
+  (void)table_cell_name(text, &run->cell);
+  size_t n = strlen(text);
+  if (*run->seed) snprintf(text + n, TABLE_NAME_MAX - n, "-seed%s", run->seed);
+  return text;
+}
+
+/* ---- the runs of a cell ---- */
+
+budget_cell budget_cell_of(const budget *work, const budget_run *first) {
+  budget_cell z = {.deviation = (double)NAN};
+  double squares = 0;
+  for (size_t i = 0; i < work->how->seeds; i++) {
+    if (!first[i].done) continue;
+    z.done++;
+    z.figure += first[i].figure;
+    z.best += first[i].best;
+    z.test_loss += first[i].test_loss;
+    z.seconds += first[i].seconds;
+  }
+  double n = z.done ? (double)z.done : (double)NAN;
+  z.figure /= n;
+  z.best /= n;
+  z.test_loss /= n;
+  for (size_t i = 0; i < work->how->seeds; i++)
+    squares += first[i].done ? (first[i].figure - z.figure) * (first[i].figure - z.figure) : 0;
+  if (z.done > 1) z.deviation = sqrt(squares / (n - 1));
+  return z;
+}
+
 /* ---- a result's file ---- */
 
 static char *result_path(const budget *work, const budget_run *run) {
   char name[TABLE_NAME_MAX], *path = NULL;
-  if (asprintf(&path, "%s/%s.json", work->folder, table_cell_name(name, &run->cell)) >= 0) return path;
+  if (asprintf(&path, "%s/%s.json", work->folder, budget_run_name(name, run)) >= 0) return path;
   cli_fail(NULL, "out of memory");
   return NULL;
 }
@@ -24,10 +54,11 @@ static char *result_path(const budget *work, const budget_run *run) {
 static void print_result(FILE *out, const void *what) {
   const budget_run *run = what;
   char name[TABLE_NAME_MAX];
-  cli_json(out, "{\n  'name': ?,\n  'row': ?,\n  'column': ?,\n", JSON(table_cell_name(name, &run->cell)),
+  cli_json(out, "{\n  'name': ?,\n  'row': ?,\n  'column': ?,\n", JSON(budget_run_name(name, run)),
            JSON(run->cell.row->name), JSON(run->cell.column->name));
-  cli_json(out, "  'figure': ?,\n  'measure': ?,\n  'test_loss': ?,\n  'seconds': ?,\n", cli_known(run->figure),
-           JSON(run->measure), cli_known(run->test_loss), cli_known(run->seconds));
+  cli_json(out, "  'figure': ?,\n  'best': ?,\n  'measure': ?,\n  'test_loss': ?,\n  'seconds': ?,\n",
+           cli_known(run->figure), cli_known(run->best), JSON(run->measure), cli_known(run->test_loss),
+           cli_known(run->seconds));
   cli_json(out, "  'steps': ?,\n  'skipped': ?,\n", JSON(run->steps), JSON(run->skipped));
   fprintf(out, "  \"digest\": \"%016llx\"\n}\n", (unsigned long long)run->digest);
 }
@@ -41,7 +72,7 @@ static int read_result(const budget *work, budget_run *run) {
   if (status == CLI_OK && !work->fresh && cli_pairs_read(&pairs, path)) {
     const char *measure = cli_pairs_get(&pairs, "measure");
     run->done =
-        measure && cli_pairs_number(&pairs, "figure", &run->figure) &&
+        measure && cli_pairs_number(&pairs, "figure", &run->figure) && cli_pairs_number(&pairs, "best", &run->best) &&
         cli_pairs_number(&pairs, "test_loss", &run->test_loss) && cli_pairs_number(&pairs, "seconds", &run->seconds) &&
         cli_pairs_whole(&pairs, "steps", 10, &run->steps) && cli_pairs_whole(&pairs, "skipped", 10, &run->skipped) &&
         cli_pairs_whole(&pairs, "digest", 16, &run->digest) && run->steps == work->row[run->row].steps;
@@ -94,24 +125,42 @@ static void show(shown *view, const budget_run *run, const hu_trainer_report *re
   progress_at(&view->bar, view->before + report->step);
 }
 
+/* Evaluates where an epoch has ended, if the table has best epochs. */
+static hu_status see_epoch(const budget *work, budget_run *run, hu_trainer *trainer) {
+  hu_trainer_seen seen;
+  if (!work->table->best || hu_trainer_at(trainer) % work->row[run->row].an_epoch) return HU_OK;
+  hu_status status = hu_trainer_evaluate(trainer, HU_ON_TEST, &seen);
+  if (status == HU_OK) {
+    take_figure(run, &seen);
+    run->best = fmax(run->best, run->figure);
+  }
+  return status;
+}
+
 /* Makes a run. *ended: 1 where no signal came in between. */
 static int do_run(const budget *work, budget_run *run, shown *view, int *ended) {
   const budget_row *row = &work->row[run->row];
   double start = progress_seconds();
-  const budget_size size = {row->part, row->steps == row->full_steps ? 0 : row->steps, row->an_epoch, 0};
+  const budget_size size = {.part = row->part,
+                            .seed = run->seed,
+                            .steps = row->steps == row->full_steps ? 0 : row->steps,
+                            .an_epoch = row->an_epoch};
   hu_trainer_report report = {0};
   hu_trainer_seen seen;
   hu_trainer *trainer = budget_begin(work, &run->cell, &size);
   hu_status status = HU_OK;
   if (!trainer) return CLI_BAD;
+  run->best = (double)NAN;
   while (status == HU_OK && !interrupt_signal() && !hu_trainer_done(trainer)) {
     status = hu_trainer_step(trainer, &report);
     if (status == HU_OK) show(view, run, &report, row->steps);
+    if (status == HU_OK) status = see_epoch(work, run, trainer);
   }
   *ended = !interrupt_signal();
   if (status == HU_OK && *ended) status = hu_trainer_evaluate(trainer, HU_ON_TEST, &seen);
   if (status == HU_OK && *ended) {
     take_figure(run, &seen);
+    if (work->table->best) run->best = fmax(run->best, run->figure);
     run->steps = report.step;
     run->skipped = report.skipped;
     run->digest = hu_trainer_digest(trainer);

@@ -56,6 +56,7 @@ static int all_keys(const budget *work, const table_cell *cell, const budget_siz
   int status = table_cell_keys(cell, work->how->stand_in, size->part, to.set, to.context);
   for (const char *const *at = work->how->pairs; at && at[0] && !status; at += 2)
     status = to.set(to.context, at[0], at[1]);
+  if (!status && size->seed && *size->seed) status = to.set(to.context, "run.seed", size->seed);
   if (status || !size->steps) return status;
   uint64_t steps = size->steps, an_epoch = size->an_epoch;
   int whole = an_epoch && steps % an_epoch == 0;
@@ -109,9 +110,9 @@ static void print_as_run(FILE *out, const void *what) {
   char name[TABLE_NAME_MAX];
   fprintf(out, "; As it was run by `halfulp experiment --paper %s --table %s`%s.\n", request->work->table->paper,
           request->work->table->name, request->work->how->stand_in ? " --stand-in: the data are not the paper's" : "");
-  (void)table_keys_add(&keys, "run.name", table_cell_name(name, &request->run->cell));
+  (void)table_keys_add(&keys, "run.name", budget_run_name(name, request->run));
   char epochs[24];
-  if (!all_keys(request->work, &request->run->cell, &(budget_size){.part = row->part},
+  if (!all_keys(request->work, &request->run->cell, &(budget_size){.part = row->part, .seed = request->run->seed},
                 (taker){table_keys_add, &keys}) &&
       row->steps != row->full_steps) {
     int whole = row->steps % row->an_epoch == 0;
@@ -124,7 +125,7 @@ static void print_as_run(FILE *out, const void *what) {
 int budget_write_config(const budget *work, const budget_run *run) {
   char path[4096], name[TABLE_NAME_MAX];
   const as_run request = {work, run};
-  int n = snprintf(path, sizeof path, "%s/%s.ini", work->folder, table_cell_name(name, &run->cell));
+  int n = snprintf(path, sizeof path, "%s/%s.ini", work->folder, budget_run_name(name, run));
   if (n < 0 || (size_t)n >= sizeof path) return cli_fail(work->folder, "too long a name");
   return cli_own_text(path, print_as_run, &request);
 }

@@ -67,6 +67,7 @@ typedef struct paper_table {
    * of which something differs, by the table or by the row, have no figures. */
   const char *differs;
   const char *const *pairs;
+  int best; /* 1: the paper has the best epoch of each run, too */
   const table_column *column;
   size_t columns;
   const table_row *row;

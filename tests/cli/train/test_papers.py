@@ -10,6 +10,7 @@ import os
 import pathlib
 import random
 import signal
+import statistics
 import subprocess
 import sys
 
@@ -209,7 +210,9 @@ class Papers(support.Case):
             self.bad("experiment", "--paper", "s2fp8", "--configs", self.path("made"), *more, says="--configs writes the tables' own keys")
         self.assertEqual(self.left(), [])
         self.bad("experiment", "s2fp8", "--paper", "s2fp8", says="--paper stands without NAME")
-        self.bad("experiment", "--paper", "s2fp8", "--seeds", "2", says="--seeds")
+        self.bad("experiment", "--paper", "s2fp8", "--seeds", "2", says="--seeds of a table requires --budget")
+        self.bad("experiment", "--paper", "s2fp8", "--table", "1", "--budget", "9s", "--seeds", "2", "--set", "run.seed=1", "--stand-in",
+                 says="--seeds sets run.seed")
         self.bad("experiment", "--paper", "s2fp8", "--table", "1", "--stand-in", says="require --budget")
         for time_text in ("", "5", "m", "-1m", "0s", "1y", "1mm", "nanm", "infd"):
             self.bad("experiment", "--paper", "s2fp8", "--table", "1", "--budget", time_text, says="--budget: '%s'" % time_text)
@@ -250,6 +253,35 @@ class Papers(support.Case):
         self.assertIn("THE DATA ARE NOT THE PAPER'S: 2000 generated gratings", text)
         self.assertIn("all steps", text)
         self.assertNotIn("Cut to", text)
+
+    def test_seeds_and_best_epochs(self):
+        """Means and deviations of the runs of `halfulp train` with these seeds; the best epoch of each is among its evaluations."""
+        args = ["--row", "squeezenet-cifar10", "--budget", "5m", "--stand-in", *SMALL, "--set", "run.epochs=3", "--seeds", "3"]
+        made = json.loads(self.table(*args, "--json", paper="assignments", table="figure6"))
+        self.assertIsNone(test_json.wrong(made, test_json.SCHEMA["experiment --budget"]))
+        self.assertEqual(len(made["runs"]), 2)
+        for run in made["runs"]:
+            last, best = [], []
+            for seed in range(3):
+                name = "%s-seed%d" % (run["name"], seed)
+                again = json.loads(self.ok("train", self.path("t/%s.ini" % name), "--data", support.DATA, "-o", self.path("run"),
+                                           "--overwrite", "--json"))
+                one = json.loads(self.read("t/%s.json" % name))
+                self.assertEqual((again["digest"], 100 * again["test"]["accuracy"]), (one["digest"], one["figure"]))
+                seen = self.read("run/evaluations.csv").decode().splitlines()
+                column = seen[0].split(",").index("test_accuracy")
+                self.assertEqual(max(100 * float(line.split(",")[column]) for line in seen[1:]), one["best"])
+                last.append(one["figure"])
+                best.append(one["best"])
+            self.assertEqual((run["seeds"], len(set(last)) > 1), (3, True))
+            self.assertAlmostEqual(run["figure"], statistics.mean(last), 9)
+            self.assertAlmostEqual(run["deviation"], statistics.stdev(last), 9)
+            self.assertAlmostEqual(run["best"], statistics.mean(best), 9)
+        text = self.table(*args, paper="assignments", table="figure6")
+        self.assertRegex(text, r"[0-9.]+ \+- [0-9.]+, best [0-9.]+ \(accuracy, %\)")
+        one = json.loads(self.ok("experiment", "--paper", "s2fp8", "--table", "1", "--row", "resnet20", "--budget", "5m", "--stand-in",
+                                 *SMALL, "--set", "run.epochs=1", "-o", self.path("u"), "--json"))["runs"][0]
+        self.assertEqual((one["seeds"], one["deviation"], one["best"]), (1, None, None))
 
     def test_pipes_for_files(self):
         """Which anyone who may write in the folder can put there: none is waited for."""
