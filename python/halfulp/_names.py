@@ -163,9 +163,24 @@ def _mode_meant(part: str) -> Optional[str]:
     return None if taken else round_hint(word)
 
 
+def _element_meant(text: str) -> Optional[str]:
+    """Where a number system stands for the elements of a scaled format: what to do."""
+    found = re.match(r'scaled\(((?:[^;()]|\([^()]*\))+);', text)
+    if not found or not _is_number(found.group(1).encode()):
+        return None
+    return ('{0!r} is a number system, and the elements of a scaled format are a floating-point format; divide each block by its '
+            'scale, quantize into {0!r} and multiply (docs/numbers.md, N.7)'.format(found.group(1)))
+
+
+def _is_number(raw: bytes) -> bool:
+    library, buffer = abi.main(), (ctypes.c_float * 256)()
+    return (_parses(library.hu_number_parse, s.hu_number(), raw, ctypes.addressof(buffer))
+            and not _parses(library.hu_format_parse, s.hu_format(), raw))
+
+
 def _helped(error: abi.HalfulpError, kind: str, argument: str, text: str) -> abi.HalfulpError:
     head = text.partition(',')[0] if kind == 'rounding' else text
-    meant, several = _meant(kind, text), ambiguous(head)
+    meant, several = _meant(kind, text) or _element_meant(text), ambiguous(head)
     mode = _mode_meant(error.rest if error.rest != text else text.rpartition(',')[2])
     if several and kind != 'accum':
         words = '{}: {!r} is ambiguous; one of {} ({})'.format(argument, head, several, error.status)

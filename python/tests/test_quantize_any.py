@@ -70,7 +70,9 @@ def test_options_reach_the_call(random):
     ('nvfp5', "did you mean 'nvfp4'"), ('posit_8', "did you mean 'posit8'"), ('e4m3', "'e4m3' is ambiguous; one of float8_e4m3fn"),
     ('rtz', 'is a rounding mode'), ('float8_e4m3fn,sra:8', 'stream: sra:8 draws random words'),
     ('float8_e4m3fn,sr', 'stochastic rounding is sra:N'), ('float8_e4m3fn,turned', 'follow the grammar'),
-    ('mx.mxfp5', "did you mean 'mx.mxfp4'"),
+    ('mx.mxfp5', "did you mean 'mx.mxfp4'"), ('scaled(nf4;scale=binary32;block=1x64)', "'nf4' is a number system, and the elem.*N.7"),
+    ('scaled(table(-1,0,1);scale=binary32;block=1x64)', r"'table.-1,0,1.' is a number system"),
+    ('scaled(q(3.4);scale=binary32)', r"'q.3.4.' is a number system"), ('scaled(fp9;scale=binary32)', 'fp9'),
 ])
 def test_wrong_texts(random, text, words):
     with pytest.raises(halfulp.HalfulpValueError, match=words):

@@ -276,3 +276,17 @@ def test_parameters_compared():
     assert all(one.grad is None for one in named.values()) and [row.tensor for row in rows] == list(named)
     with pytest.raises(TypeError, match=r'^x: the tensor requires a gradient, .*x.detach\(\)'):
         halfulp.quantize(named['0.weight'], 'nvfp4')
+
+
+def test_blocks_of_a_table():
+    """docs/numbers.md: scales around the call, since a table is no element format, which the error says."""
+    functional = pytest.importorskip('bitsandbytes.functional', reason='bitsandbytes is not installed')
+    x = plain(300, 64)
+    x[:, 3] *= 1e-3
+    scales = x.abs().amax(1, keepdim=True)
+    packed, state = functional.quantize_4bit(x, blocksize=64, quant_type='nf4')
+    same(ht.quantize(x / scales, 'nf4_bnb_cpu') * scales, functional.dequantize_4bit(packed, state))
+    for call in (lambda text: ht.quantize(x, text), lambda text: ht.Recipe(w=text), lambda text: ht.Quantizer(text),
+                 lambda text: ht.AdamW([torch.nn.Parameter(x.clone())], state=text)):
+        with pytest.raises(ValueError, match="'dynamic8_bnb' is a number system, and the elements of a scaled format are"):
+            call('scaled(dynamic8_bnb;scale=binary32;block=1x64)')
