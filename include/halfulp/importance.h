@@ -5,7 +5,7 @@
  *   hu_view columns = hu_matrix_floats(importance, 0);  // row 0: the same weights for each row
  *   hu_status s = hu_scaled_search(rows, cols, &z, &x, &columns, NULL, NULL);
  *
- * docs/scaled.md section 4.5 defines which scales are tried, and the order of sums. */
+ * docs/scaled.md section 4.6 defines which scales are tried, and the order of sums. */
 #ifndef HALFULP_IMPORTANCE_H
 #define HALFULP_IMPORTANCE_H
 

@@ -61,9 +61,8 @@ HU_API HU_MUST_CHECK hu_status hu_oracle_dot(uint32_t *code, uint32_t *events, h
 HU_API HU_MUST_CHECK hu_status hu_oracle_dot_fp32(uint32_t *code, uint32_t *events, hu_format fz, hu_mode mode,
                                                   uint32_t random, const hu_oracle_terms *x);
 
-/* The operations of arith.h by the numbers that they have in operation.h. x: one operand (SQRT,
- * ROUND_TO_INTEGRAL, whose format is fz's too), three (FMA), else two. What hu_add, hu_sub, ... must return for code and
- * events. */
+/* The operations of arith.h by the numbers that they have in operation.h. x: one operand (SQRT, ROUND_TO_INTEGRAL,
+ * whose format is fz's too), three (FMA), else two. What hu_add, hu_sub, ... must return for code and events. */
 enum {
   HU_ORACLE_ADD,               /* hu_add */
   HU_ORACLE_SUB,               /* hu_sub */

@@ -186,7 +186,7 @@ def encode(x: Any, scaling: Union[ScalingLike, Preset], mode: Optional[ModeLike]
         Instead of the tensor's own largest magnitude (delayed scaling): of the second level, or where a block is all.
     importance : array (cols,) or (rows, cols), optional
         How much each column, or element, counts: scales of powers of two are those of the least error so weighted, and
-        not those of their rule (docs/scaled.md section 4.5). Finite, from 0 up.
+        not those of their rule (docs/scaled.md section 4.6). Finite, from 0 up.
     stats : bool
         Whether to say what happened in each block.
     """

@@ -179,7 +179,7 @@ def test_s2fp8_and_roundings(x):
 
 
 def searched(x: np.ndarray, weights: np.ndarray) -> np.ndarray:
-    """A block of mxfp8_e4m3 as docs/scaled.md section 4.5 has it: its values. Some element counts."""
+    """A block of mxfp8_e4m3 as docs/scaled.md section 4.6 has it: its values. Some element counts."""
     counted = np.abs(x[(weights != 0) & (x != 0)]).astype(np.float64)
     first, last = (next(e for e in range(-127, 128) if y <= 448 * 2.0**e) for y in (counted.min(), counted.max()))
     best, least = None, np.inf

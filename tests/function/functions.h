@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* tests/function/functions.h - the elementary functions of arith.h by the oracle's numbers, HU_OP_ less HU_OP_FUNCTION, and the
- * emulator held against the oracle in many modes at once. */
+/* tests/function/functions.h - the elementary functions of arith.h by the oracle's numbers, HU_OP_ less HU_OP_FUNCTION,
+ * and the emulator held against the oracle in many modes at once. */
 #ifndef HALFULP_TESTS_FUNCTION_FUNCTIONS_H
 #define HALFULP_TESTS_FUNCTION_FUNCTIONS_H
 
