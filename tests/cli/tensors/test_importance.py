@@ -57,7 +57,7 @@ def nearest(y):
 
 
 def searched(x, weights):
-    """A block of mxfp4 as docs/scaled.md section 4.5 has it: its values."""
+    """A block of mxfp4 as docs/scaled.md section 4.6 has it: its values."""
     counted = [abs(v) for v, w in zip(x, weights) if v and w]
     if not counted:
         e = math.frexp(max(map(abs, x)))[1] - 1 - 2 if any(x) else -127  # the rule: floor(log2 A) - 2
