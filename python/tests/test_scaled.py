@@ -25,7 +25,7 @@ def test_encode_decode_quantize(name, x):
                                                sizes.block_cols) and (t.tensor is not None) == kind.two_level
     values = scaled.quantize(x, kind, events=more)
     np.testing.assert_array_equal(t.decode(), values)
-    first = 'x=rna(' in kind.text or 'x=rnz(' in kind.text  # rounded into the format before the rounding that counts
+    first = 'rna(' in kind.text or 'rnz(' in kind.text  # rounded into the format before the rounding that counts
     assert events == more and (events.inexact > 0) != first
     assert int(t.stats['to_zero'].sum()) == events.to_zero
     np.testing.assert_array_equal(scaled.quantize(np.asfortranarray(x), name), values)
