@@ -10,13 +10,13 @@ enum { STEPS = HU_CONVERSION_FURTHER + 2 };
 /* Reads "rtz" or "rne:finite". Stochastic modes have a colon of their own. */
 static int read_rounding(hu_mode *mode, const char *text) {
   char head[16];
-  const char *colon = strrchr(text, ':');
+  size_t n = strlen(text); /* up to the last colon */
+  while (n && text[n - 1] != ':') n--;
   if (hu_mode_round_parse(mode, text) == HU_OK) return 1;
-  size_t n = colon ? (size_t)(colon - text) : sizeof head;
-  if (n >= sizeof head) return 0;
-  memcpy(head, text, n);
-  head[n] = 0;
-  return hu_mode_round_parse(mode, head) == HU_OK && hu_mode_saturate_parse(mode, colon + 1) == HU_OK;
+  if (n == 0 || n > sizeof head) return 0;
+  memcpy(head, text, n - 1);
+  head[n - 1] = 0;
+  return hu_mode_round_parse(mode, head) == HU_OK && hu_mode_saturate_parse(mode, text + n) == HU_OK;
 }
 
 /* Reads FORMAT[:MODE[:POLICY]], the format as long as it can be. */
