@@ -76,8 +76,10 @@ static int check_lines(const encode_state *state) {
     return cli_fail(NULL, "'%s' is for arrays: give IN.npy OUT.npy; numbers, one per line, require a plain format",
                     files->target.given);
   if (files->packed) return cli_fail(NULL, "--packed goes with IN.npy and OUT.npy");
-  if (files->has_amax || files->includes || files->excludes || files->any_rank || files->rows_out || files->report)
-    return cli_fail(NULL, "--amax, --include, --exclude, --any-rank, --rows and --report go with IN and OUT");
+  if (files->has_amax || files->importance || files->includes || files->excludes || files->any_rank ||
+      files->rows_out || files->report)
+    return cli_fail(NULL,
+                    "--amax, --importance, --include, --exclude, --any-rank, --rows and --report go with IN and OUT");
   if (files->in_place) return cli_fail(NULL, "--in-place goes with a file");
   return CLI_OK;
 }

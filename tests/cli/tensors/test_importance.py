@@ -235,6 +235,8 @@ class Importance(support.Case):
         for kind in ("ggml.q8_0", "ggml.mxfp4", "ggml.nvfp4", "float8_e4m3fn", "nvfp4", "deepgemm_1x128", "posit8", "s2fp8", "hifloat4", "bfloat16"):
             self.bad("quantize", "-f", kind, "--importance", self.path("w.dat"), x, o, says=("--importance", kind, "no search for scales"))
         self.bad("quantize", "-f", "ggml.q4_k", "--importance", self.path("missing.dat"), x, o, says="missing.dat")
+        self.bad("quantize", "-f", "mxfp4", "--importance", self.path("w.dat"), "--amax", "1", x, o, says="--amax gives them")
+        self.bad("encode", "-f", "float8_e4m3fn", "--importance", self.path("w.dat"), "0.3", says=("--importance", "go with IN and OUT"))
         self.bad("quantize", "-f", "ggml.q4_k", "--importance", self.path("w.dat"), x, self.path("w.dat"), says="")
         self.bad("quantize", "--layout", "ct-nvfp4", "--importance", self.path("w.dat"), x, self.path("folder"), says="--importance goes with -f")
 
