@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Scales that are searched for (halfulp/importance.h) against docs/scaled.md section 4.5, with roundings of the oracle:
+/* Scales that are searched for (halfulp/importance.h) against docs/scaled.md section 4.6, with roundings of the oracle:
  * codes, scales, values, events and statistics; no scale at all is better; what is refused leaves everything as it
  * was. */
 #include <limits.h>
