@@ -170,7 +170,8 @@ static void answer_name(const char *name, const char *source, int first) {
 }
 
 /* All names: {"formats": [[name, source], ...], "numbers": ..., "scaled": ..., "models": ..., "modes": [[name,
- * meaning], ...], "stochastic": number of the first stochastic mode, "operations": [[name, what it computes], ...]}. */
+ * meaning], ...], "stochastic": number of the first stochastic mode, "operations": [[name, what it computes, operands],
+ * ...]}. */
 EXPORT int catalogue(void) {
   answer_begin();
   answer("{\"formats\":[");
@@ -188,8 +189,14 @@ EXPORT int catalogue(void) {
   for (uint32_t i = 0; hu_mode_round_words(i).name; i++)
     answer_name(hu_mode_round_words(i).name, hu_mode_round_words(i).meaning, i == 0);
   answer("],\"stochastic\":%d,\"operations\":[", HU_SRA);
-  for (size_t i = 0; i < hu_operation_count(); i++)
-    answer_name(hu_operation_at(i).name, hu_operation_at(i).what, i == 0);
+  for (size_t i = 0; i < hu_operation_count(); i++) {
+    hu_operation operation = hu_operation_at(i);
+    answer(i ? ",[" : "[");
+    answer_string(operation.name);
+    answer(",");
+    answer_string(operation.what);
+    answer(",%d]", operation.operands);
+  }
   answer("]}");
   return 0;
 }

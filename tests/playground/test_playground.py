@@ -145,6 +145,11 @@ def check_use(page, folder):
     page.open('#tab=sum')
     shown = page.text('#panel-sum .out')
     assert '200711.03125' in shown and 'cut to 0' in shown, shown
+    for op, operands, what in (('sqrt', 1, 'The square root of x'), ('fma', 3, 'a b + c')):
+        page.open(f'#tab=operation&op={op}&a=2.25&b=2&c=1&f=binary16&fz=binary16')
+        shown = page.text('#panel-operation .out')
+        assert f'exact {op}: {what}' in shown and str({'sqrt': 1.5, 'fma': 5.5}[op]) in shown, shown
+        assert page.run('return document.querySelectorAll("#panel-operation [data-operand]:not([hidden])").length') == operands
     page.open('#tab=data')
     numbers = folder / 'numbers.txt'
     numbers.write_text('1 2 3 1000 0x1p-30 nan', encoding='utf-8')
