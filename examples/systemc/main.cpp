@@ -47,8 +47,8 @@ SC_MODULE(bench) {
     const uint32_t corners[] = {0, 0x8000, 0x0001, 0x03ff, 0x8400, 0x3c01, 0x7bff, 0xfc00, 0x7e00};
     const hu_stream stream = {1, 0};
     wait();
-    for (uint32_t c : corners)
-      for (uint32_t pair = 0; pair < 0x10000; pair += c == 0x3c01 ? 1 : 7) send({pair >> 8, pair & 0xff, c});
+    for (uint32_t addend : corners)
+      for (uint32_t pair = 0; pair < 0x10000; pair += addend == 0x3c01 ? 1 : 7) send({pair >> 8, pair & 0xff, addend});
     for (uint64_t i = 0; i < 100000; i++) {
       uint32_t word = hu_stream_word(stream, i);
       send({word >> 24, word >> 16 & 0xff, word & 0xffff});
