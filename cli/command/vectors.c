@@ -135,15 +135,10 @@ static const cli_option options[] = {
     CLI_OPTION_JSON,
     {0}};
 
-static const cli_command command = {
-    "vectors",
-    "OP [FILE]",
-    "Generate operands, results and flags of an operation in Berkeley TestFloat's text form, or judge or answer such "
-    "lines",
-    "OP is add sub mul div sqrt fma remainder minimum maximum minimum_number maximum_number\n"
-    "round_to_integral convert; a function: exp exp2 expm1 log log2 log1p tanh sigmoid erf gelu rsqrt\n"
-    "reciprocal sin cos pow; a relation: eq lt_quiet le_quiet, and lt le eq_signaling, for which NaN is\n"
-    "invalid; or dot, whose operands are A B C [SCALES_A SCALES_B] as `halfulp mma` reads them.\n"
+/* The details of --help behind the names of the operations. */
+static const char details[] =
+    " (a NaN is invalid for lt, le and eq_signaling); or dot, whose operands are A B C [SCALES_A SCALES_B] as\n"
+    "`halfulp mma` reads them.\n"
     "A line holds the operands, the result and the flags in hex: 01 inexact, 02 underflow, 04 overflow,\n"
     "08 infinite (division by zero), 10 invalid. In formats with IEEE 754's NaNs, one whose first trailing digit\n"
     "is 0 is signalling and invalid as an operand.\n\n"
@@ -158,7 +153,15 @@ static const cli_command command = {
     "--testfloat stands between testfloat_gen and testfloat_ver: OP is a TestFloat name for f16, bf16 or f32, f16_add\n"
     "f16_sub f16_mul f16_mulAdd f16_div f16_rem f16_sqrt f16_roundToInt f16_eq f16_le f16_lt f16_eq_signaling\n"
     "f16_le_quiet f16_lt_quiet; a conversion among these, f64, i32, ui32, i64, ui64: f16_to_f32 f64_to_f16 f16_to_i32\n"
-    "ui64_to_bf16. It reads FILE, too; with --level it makes the operands itself.",
+    "ui64_to_bf16. It reads FILE, too; with --level it makes the operands itself.";
+enum { DETAILS_MAX = 4096 };
+
+static const cli_command command = {
+    "vectors",
+    "OP [FILE]",
+    "Generate operands, results and flags of an operation in Berkeley TestFloat's text form, or judge or answer such "
+    "lines",
+    "", /* see details_text */
     "  halfulp vectors add -f float8_e4m3fn\n"
     "  halfulp vectors convert -f binary16 --fd i32 -r rtz\n"
     "  halfulp vectors fma --fa float8_e5m2 --fb float8_e5m2 --fc binary16 --fd binary16\n"
@@ -436,10 +439,22 @@ static int testfloat(const state *asked, const char *name, const char *path, int
   return asked->check ? judge_lines(asked, &test, name, path) : answer_lines(&test, path, asked->numeric.json);
 }
 
+/* Returns the text of --help, made in `said`. */
+static const char *details_text(char said[DETAILS_MAX]) {
+  size_t n = (size_t)snprintf(said, DETAILS_MAX, "OP is");
+  n += vectors_names(said + n, DETAILS_MAX - n, 0);
+  n += (size_t)snprintf(said + n, DETAILS_MAX - n, "; a relation:");
+  n += vectors_names(said + n, DETAILS_MAX - n, 1);
+  snprintf(said + n, DETAILS_MAX - n, "%s", details);
+  return said;
+}
+
 int cli_vectors(int argc, char **argv) {
   state asked = {.rules.first = 20};
-  char **operands;
-  int count, status = cli_parse(&command, &asked, argc, argv, &operands, &count);
+  char **operands, said[DETAILS_MAX];
+  cli_command shown = command;
+  shown.details = details_text(said);
+  int count, status = cli_parse(&shown, &asked, argc, argv, &operands, &count);
   if (status >= 0) return status;
   int mode = 2 * asked.testfloat + asked.check, made = asked.level != 0;
   const char *path = count > 1 ? operands[1] : NULL;

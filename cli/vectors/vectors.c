@@ -2,6 +2,7 @@
 /* Operations by name, cases solved. */
 #include "cli/vectors/vectors.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #include "halfulp/formats/ieee.h"
@@ -42,6 +43,15 @@ int vectors_find(vectors_operation *found, const char *name) {
   for (size_t i = 0; operation_at(found, i); i++)
     if (is_here(found) && !strcmp(found->name, name)) return 1;
   return 0;
+}
+
+size_t vectors_names(char *text, size_t size, int relations) {
+  vectors_operation found;
+  size_t n = 0;
+  for (size_t i = 0; operation_at(&found, i); i++)
+    if (is_here(&found) && (found.kind == VECTORS_RELATION) == relations && n < size)
+      n += (size_t)snprintf(text + n, size - n, " %s", found.name);
+  return n;
 }
 
 /* ---- names of TestFloat ---- */

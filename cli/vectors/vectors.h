@@ -74,6 +74,8 @@ typedef struct vectors_case {
 
 /* Sets the operation of a name. Returns 1, or 0 if there is no such operation. */
 int vectors_find(vectors_operation *found, const char *name);
+/* Writes the names of all operations but relations, or of relations, each behind a space. Returns their length. */
+size_t vectors_names(char *text, size_t size, int relations);
 /* Reads "f32_mulAdd", "f16_to_f32", "i32_to_f16" with f16, bf16, f32, and in conversions f64, i32, ui32, i64, ui64:
  * sets op and types. Returns 1, or 0 for another name. */
 int vectors_find_testfloat(vectors *test, const char *function);
