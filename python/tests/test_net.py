@@ -445,6 +445,10 @@ def test_trainers_network(tmp_path):
     run, named = (Trainer(dict(CONFIG, **more), folder=DATA) for more in ({'model.file': str(path)}, {}))
     assert [run.step().loss for _ in range(3)] == [named.step().loss for _ in range(3)] and run.digest == named.digest
     assert run.describe() == named.describe() == path.read_text()
+    run.net.save_weights(tmp_path / 'w.safetensors')
+    named.step()
+    named.net.load_weights(tmp_path / 'w.safetensors')
+    assert named.net.digest == run.digest != Trainer(CONFIG, folder=DATA).digest
     for text, says in (('x = image(8, 8, 1)\noutput linear(x, 10)\n', 'model.file: has 64 rows of outputs'),
                        ('x = input(1, 63)\noutput linear(x, 10)\n', 'reads 63 numbers'),
                        ('x = input(1, 64)\n\noutput add(x, linear(x, 10))', 'mine.net: line 3: add of 64 and 10'),

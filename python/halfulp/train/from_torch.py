@@ -8,7 +8,7 @@ from typing import Any, Callable, Dict, List, Mapping, NamedTuple, Optional, Seq
 import numpy as np
 
 from .. import _abi as abi
-from .net import Net
+from .net import Net, NetView
 
 
 class Weight(NamedTuple):
@@ -59,7 +59,7 @@ class Traced(NamedTuple):
         self.load(net, self.first)
         return net
 
-    def load(self, net: Net, state: Mapping[str, Any]) -> None:
+    def load(self, net: NetView, state: Mapping[str, Any]) -> None:
         """Sets a net's parameters from arrays by the module's names, `module.state_dict()` or a file's, say.
         HalfulpValueError: one is not there or has another shape; nothing is set then."""
         missing = [weight.name for weight in self.weights if weight.name not in state]
@@ -69,7 +69,7 @@ class Traced(NamedTuple):
         for name, array in zip(net.parameter_names, arrays):
             net.set_parameter(name, array)
 
-    def state_dict(self, net: Net, gradients: bool = False) -> Dict[str, np.ndarray]:
+    def state_dict(self, net: NetView, gradients: bool = False) -> Dict[str, np.ndarray]:
         """A net's parameters, or their gradients, by the module's names and in its shapes."""
         made = net.gradients() if gradients else net.parameters()
         return {weight.name: weight.there(made[name]) for name, weight in zip(net.parameter_names, self.weights)}

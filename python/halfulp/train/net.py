@@ -172,6 +172,25 @@ class NetView:
         with self._held as owner:
             abi.check(abi.train().hu_net_set_parameter(self._address(owner), number, numbers.ctypes.data), name)
 
+    def save_weights(self, path: Union[str, 'os.PathLike[str]']) -> None:
+        """Writes the parameters by name as a safetensors file. OSError: it cannot be written."""
+        write_weights(path, self.parameters())
+
+    def load_weights(self, weights: Union[str, 'os.PathLike[str]', Mapping[str, Any]]) -> None:
+        """Sets all parameters, by name, from arrays or from a safetensors file, which may have others, too.
+
+        OSError: it cannot be read. HalfulpValueError: a parameter is not there, or has another shape; nothing is set
+        then.
+        """
+        given = weights if isinstance(weights, Mapping) else read_weights(weights)
+        for name, own in self.parameters(copy=False).items():
+            if name not in given:
+                raise abi.HalfulpValueError('weights: there is no {!r}'.format(name))
+            if np.shape(given[name]) != own.shape:
+                raise abi.HalfulpValueError('{}: shape {} instead of {}'.format(name, np.shape(given[name]), own.shape))
+        for name in self.parameter_names:
+            self.set_parameter(name, given[name])
+
     def __repr__(self) -> str:
         return '{}({} values, {} parameters)'.format(type(self).__name__, len(self.value_names),
                                                      len(self.parameter_names))
@@ -257,25 +276,6 @@ class Net(NetView):
         buffer = ctypes.create_string_buffer(call(None, 0, record, sizes) + 1)
         call(buffer, len(buffer), record, sizes)
         return buffer.value.decode()
-
-    def save_weights(self, path: Union[str, 'os.PathLike[str]']) -> None:
-        """Writes the parameters by name as a safetensors file. OSError: it cannot be written."""
-        write_weights(path, self.parameters())
-
-    def load_weights(self, weights: Union[str, 'os.PathLike[str]', Mapping[str, Any]]) -> None:
-        """Sets all parameters, by name, from arrays or from a safetensors file, which may have others, too.
-
-        OSError: it cannot be read. HalfulpValueError: a parameter is not there, or has another shape; nothing is set
-        then.
-        """
-        given = weights if isinstance(weights, Mapping) else read_weights(weights)
-        for name, own in self.parameters(copy=False).items():
-            if name not in given:
-                raise abi.HalfulpValueError('weights: there is no {!r}'.format(name))
-            if np.shape(given[name]) != own.shape:
-                raise abi.HalfulpValueError('{}: shape {} instead of {}'.format(name, np.shape(given[name]), own.shape))
-        for name in self.parameter_names:
-            self.set_parameter(name, given[name])
 
     # ---- precision ----
 
