@@ -50,8 +50,7 @@ static int keep_input(hu_network *network, int value) {
   return network->ends->inputs[network->ends->count++] = value;
 }
 
-static int add_input(hu_network *network, const hu_item *items, size_t count) {
-  (void)count;
+static int add_input(hu_network *network, const hu_item *items) {
   return keep_input(network, hu_net_input(network->net, size_of(&items[0]), size_of(&items[1])));
 }
 
@@ -62,25 +61,22 @@ static void note_tokens(hu_network *network, int value) {
   }
 }
 
-static int add_zeros(hu_network *network, const hu_item *items, size_t count) {
-  (void)count;
+static int add_zeros(hu_network *network, const hu_item *items) {
   return hu_net_image(network->net, size_of(&items[0]), size_of(&items[1]), size_of(&items[2]));
 }
 
-static int add_image(hu_network *network, const hu_item *items, size_t count) {
-  return keep_input(network, add_zeros(network, items, count));
+static int add_image(hu_network *network, const hu_item *items) {
+  return keep_input(network, add_zeros(network, items));
 }
 
-static int add_linear(hu_network *network, const hu_item *items, size_t count) {
-  (void)count;
+static int add_linear(hu_network *network, const hu_item *items) {
   int p = hu_net_parameters(network->net);
   int z = hu_net_linear(network->net, items[0].value, size_of(&items[1]), items[2].number != 0);
   start_both(network, p, &items[3], &items[2], 1);
   return z;
 }
 
-static int add_conv(hu_network *network, const hu_item *items, size_t count) {
-  (void)count;
+static int add_conv(hu_network *network, const hu_item *items) {
   int p = hu_net_parameters(network->net);
   size_t kernel = size_of(&items[2]);
   int z = hu_net_conv_groups(network->net, items[0].value, size_of(&items[1]), kernel, size_of(&items[3]),
@@ -89,30 +85,34 @@ static int add_conv(hu_network *network, const hu_item *items, size_t count) {
   return z;
 }
 
-static int add_concat(hu_network *network, const hu_item *items, size_t count) {
-  int values[HU_NETWORK_ARGUMENTS];
-  for (size_t i = 0; i < count; i++) values[i] = items[i].value;
-  return hu_net_concat(network->net, count, values);
+/* Lists the values of a layer that takes any number of them. Returns their number. */
+static size_t values_of(const hu_item *items, int values[HU_NETWORK_ARGUMENTS]) {
+  size_t n = 0;
+  for (; n < HU_NETWORK_ARGUMENTS && items[n].kind == HU_ITEM_VALUE; n++) values[n] = items[n].value;
+  return n;
 }
 
-static int add_stack_rows(hu_network *network, const hu_item *items, size_t count) {
+static int add_concat(hu_network *network, const hu_item *items) {
   int values[HU_NETWORK_ARGUMENTS];
-  for (size_t i = 0; i < count; i++) values[i] = items[i].value;
-  return hu_net_stack_rows(network->net, count, values);
+  size_t n = values_of(items, values);
+  return hu_net_concat(network->net, n, values);
 }
 
-static int add_columns(hu_network *network, const hu_item *items, size_t count) {
-  (void)count;
+static int add_stack_rows(hu_network *network, const hu_item *items) {
+  int values[HU_NETWORK_ARGUMENTS];
+  size_t n = values_of(items, values);
+  return hu_net_stack_rows(network->net, n, values);
+}
+
+static int add_columns(hu_network *network, const hu_item *items) {
   return hu_net_columns(network->net, items[0].value, size_of(&items[1]), size_of(&items[2]));
 }
 
-static int add_dropout(hu_network *network, const hu_item *items, size_t count) {
-  (void)count;
+static int add_dropout(hu_network *network, const hu_item *items) {
   return items[1].number == 0 ? items[0].value : hu_net_dropout(network->net, items[0].value, items[1].number);
 }
 
-static int add_embedding(hu_network *network, const hu_item *items, size_t count) {
-  (void)count;
+static int add_embedding(hu_network *network, const hu_item *items) {
   int p = hu_net_parameters(network->net);
   int z = hu_net_embedding(network->net, items[0].value, size_of(&items[1]), size_of(&items[2]));
   start(network, p, &items[3], 1);
@@ -120,8 +120,7 @@ static int add_embedding(hu_network *network, const hu_item *items, size_t count
   return z;
 }
 
-static int add_position(hu_network *network, const hu_item *items, size_t count) {
-  (void)count;
+static int add_position(hu_network *network, const hu_item *items) {
   int p = hu_net_parameters(network->net), z = hu_net_position(network->net, items[0].value);
   start(network, p, &items[1], 1);
   return z;
@@ -133,14 +132,12 @@ static int lengths_of(hu_network *network, const hu_item *item) {
   return item->value;
 }
 
-static int add_attention(hu_network *network, const hu_item *items, size_t count) {
-  (void)count;
+static int add_attention(hu_network *network, const hu_item *items) {
   return hu_net_attention_masked(network->net, items[0].value, size_of(&items[1]), items[2].number != 0,
                                  lengths_of(network, &items[3]));
 }
 
-static int add_across(hu_network *network, const hu_item *items, size_t count) {
-  (void)count;
+static int add_across(hu_network *network, const hu_item *items) {
   return hu_net_attention_across(network->net, items[0].value, items[1].value, size_of(&items[2]),
                                  lengths_of(network, &items[3]));
 }
@@ -154,41 +151,30 @@ static int add_cells(hu_network *network, const hu_item *items, int (*layer)(hu_
   return z;
 }
 
-static int add_gru(hu_network *network, const hu_item *items, size_t count) {
-  (void)count;
-  return add_cells(network, items, hu_net_gru);
-}
+static int add_gru(hu_network *network, const hu_item *items) { return add_cells(network, items, hu_net_gru); }
 
-static int add_lstm(hu_network *network, const hu_item *items, size_t count) {
-  (void)count;
-  return add_cells(network, items, hu_net_lstm);
-}
+static int add_lstm(hu_network *network, const hu_item *items) { return add_cells(network, items, hu_net_lstm); }
 
-static int add_max_pool(hu_network *network, const hu_item *items, size_t count) {
-  (void)count;
+static int add_max_pool(hu_network *network, const hu_item *items) {
   return hu_net_max_pool(network->net, items[0].value, size_of(&items[1]), size_of(&items[2]));
 }
 
-static int add_average_pool(hu_network *network, const hu_item *items, size_t count) {
-  (void)count;
+static int add_average_pool(hu_network *network, const hu_item *items) {
   return hu_net_average_pool(network->net, items[0].value, size_of(&items[1]), size_of(&items[2]));
 }
 
-static int add_shuffle(hu_network *network, const hu_item *items, size_t count) {
-  (void)count;
+static int add_shuffle(hu_network *network, const hu_item *items) {
   return hu_net_shuffle(network->net, items[0].value, size_of(&items[1]));
 }
 
 /* Define layers of one value, or of two, that take nothing else. */
-#define ADD_ONE(name)                                                              \
-  static int add_##name(hu_network *network, const hu_item *items, size_t count) { \
-    (void)count;                                                                   \
-    return hu_net_##name(network->net, items[0].value);                            \
+#define ADD_ONE(name)                                                \
+  static int add_##name(hu_network *network, const hu_item *items) { \
+    return hu_net_##name(network->net, items[0].value);              \
   }
-#define ADD_TWO(name)                                                              \
-  static int add_##name(hu_network *network, const hu_item *items, size_t count) { \
-    (void)count;                                                                   \
-    return hu_net_##name(network->net, items[0].value, items[1].value);            \
+#define ADD_TWO(name)                                                   \
+  static int add_##name(hu_network *network, const hu_item *items) {    \
+    return hu_net_##name(network->net, items[0].value, items[1].value); \
   }
 ADD_ONE(batch_norm)
 ADD_ONE(layer_norm)
@@ -377,7 +363,7 @@ int hui_network_layer(hu_network *network, const char *name, size_t size, const 
   if (!layer) return 0;
   size_t taken = take(network, layer, arguments, count, items);
   if (network->status != HU_OK) return 1;
-  int parameters = hu_net_parameters(network->net), z = layer->add(network, items, taken);
+  int parameters = hu_net_parameters(network->net), z = layer->add(network, items);
   if (hu_net_status(network->net, NULL) != HU_OK) refused(network, layer, items, taken);
   if (network->status != HU_OK) return 1;
   result->kind = HU_ITEM_VALUE;

@@ -174,7 +174,7 @@ struct hu_layer {
   const char *name;
   hu_layer_parameter parameter[HU_LAYER_PARAMETERS];
   /* Returns the value, or -1; the items are those of the parameters. */
-  int (*add)(hu_network *network, const hu_item *items, size_t count);
+  int (*add)(hu_network *network, const hu_item *items);
 };
 
 #endif
