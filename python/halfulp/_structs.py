@@ -386,7 +386,8 @@ class hu_model_sizes(_Record):
 
 
 class hu_model_ends(_Record):
-    _fields_ = [('inputs', c.c_int * 4), ('count', c.c_int), ('output', c.c_int), ('tokens', c.c_uint)]
+    _fields_ = [('inputs', c.c_int * 4), ('count', c.c_int), ('output', c.c_int), ('tokens', c.c_uint),
+                ('masked', c.c_int)]
 
 
 class hu_trainer_key(_Record):

@@ -438,6 +438,18 @@ def test_inputs_of_names(model):
     assert len(net._tokens) == {'lstm': 1, 'seq2': 3, 'dlrm': 1, 'ncf': 2, 'conv': 0}[model[:4]] and not any(seen)
 
 
+def test_trainers_masks(tmp_path):
+    """A text says that its model is masked, and has the batches of bert."""
+    keys = {'data.set': 'text', 'model.net': 'bert(units=4,hidden=4)', 'run.steps': 2, 'run.batch': 2, 'data.window': 9}
+    named, path = Trainer(keys, folder=DATA), tmp_path / 'mine.net'
+    path.write_text(named.describe())
+    own = Trainer(dict(keys, **{'model.file': str(path)}), folder=DATA)
+    assert [named.step().loss for _ in range(2)] == [own.step().loss for _ in range(2)] and named.digest == own.digest
+    path.write_text(named.describe().replace(', masked=1', ''))
+    other = Trainer(dict(keys, **{'model.file': str(path)}), folder=DATA)
+    assert other.step().loss != named.log['loss'][0]
+
+
 def test_trainers_network(tmp_path):
     """model.file is a network's text."""
     path = tmp_path / 'mine.net'

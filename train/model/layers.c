@@ -51,6 +51,7 @@ static int keep_input(hu_network *network, int value) {
 }
 
 static int add_input(hu_network *network, const hu_item *items) {
+  network->ends->masked |= items[2].number != 0;
   return keep_input(network, hu_net_input(network->net, size_of(&items[0]), size_of(&items[1])));
 }
 
@@ -197,7 +198,7 @@ ADD_TWO(multiply)
 #define BIAS_START \
   { "bias_start", 's', 0 }
 static const hu_layer layers[] = {
-    {"input", {COUNT(rows), COUNT(columns)}, add_input},
+    {"input", {COUNT(rows), COUNT(columns), {"masked", 'b', 0}}, add_input},
     {"image", {COUNT(height), COUNT(width), COUNT(channels)}, add_image},
     {"zeros", {COUNT(height), COUNT(width), COUNT(channels)}, add_zeros},
     {"linear", {VALUE(x), COUNT(outputs), {"bias", 'b', 1}, START, BIAS_START}, add_linear},

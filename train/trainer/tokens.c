@@ -93,7 +93,7 @@ hu_status hui_mask_windows(hu_trainer *trainer, size_t n, hu_stream words) {
 /* ---- rows that count ---- */
 
 int hui_has_some_labels(const hu_trainer *trainer) {
-  return trainer->source.parallel.window || (trainer->source.text && trainer->model.kind == HU_MODEL_BERT);
+  return trainer->source.parallel.window || (trainer->source.text && trainer->ends.masked);
 }
 
 int hui_has_labels(const hu_trainer *trainer) {

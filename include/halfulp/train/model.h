@@ -178,6 +178,7 @@ typedef struct hu_model_ends {
   int count;       /* of inputs */
   int output;      /* rows of logits, scores, ...; no function after the last linear layer */
   unsigned tokens; /* bit i: input i has names of things, as an embedding reads them, or lengths */
+  int masked;      /* 1: a masked language model, whose input has the token number `vocabulary` for what it is asked */
 } hu_model_ends;
 
 /* Adds a model's layers to a net that may have other ones; parameters get names within the net's scope of the time

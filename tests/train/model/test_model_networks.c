@@ -156,6 +156,7 @@ static void descriptions(void **state) {
     char *text = described(&m, table[i].sizes);
     hu_model again = model_of(text);
     assert_int_equal(again.kind, HU_MODEL_NETWORK);
+    assert_int_equal(strstr(text, "masked=1") != NULL, strncmp(table[i].text, "bert", 4) == 0);
     char *same = described(&again, table[i].sizes);
     assert_string_equal(text, same);
     assert_true(digest_of(&again, table[i].sizes, table[i].text) == table[i].digest);
@@ -187,7 +188,7 @@ static void description(void **state) {
 /* The sentence of a text that is refused, as it is read or as it is built. */
 static hu_status refusal(const char *text, const char *settings, char *why, size_t size) {
   hu_model m;
-  hu_model_ends ends = {{9, 9, 9, 9}, 9, 9, 0};
+  hu_model_ends ends = {{9, 9, 9, 9}, 9, 9, 0, 0};
   const char *said = "";
   hu_net *net = hu_net_new(1, 1);
   hu_status status = hu_model_parse(&m, text, NULL);

@@ -181,7 +181,7 @@ static void refused_sizes(void **state) {
   for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
     const char *why = "";
     hu_model m = model_of(bad[i].text);
-    hu_model_ends ends = {{5, 6}, 7, 8, 0};
+    hu_model_ends ends = {{5, 6}, 7, 8, 0, 0};
     hu_net *net = hu_net_new(1, 1);
     assert_int_equal(hu_model_check(&m, &bad[i].sizes, &why), HU_E_SHAPE);
     if (!strstr(why, bad[i].names)) fail_msg("%s: %s", bad[i].text, why);
@@ -199,7 +199,7 @@ static void refused_by_the_net(void **state) {
   const char *why = "";
   hu_model m = model_of("lstm(units=2)");
   hu_model_sizes sizes = {.steps = 3, .vocabulary = 3};
-  hu_model_ends ends = {{5, 6}, 7, 8, 0};
+  hu_model_ends ends = {{5, 6}, 7, 8, 0, 0};
   hu_net *net = hu_net_new((size_t)1 << 45, 1);
   assert_int_equal(hu_model_build(net, &m, &sizes, &ends, &why), HU_E_SHAPE);
   assert_non_null(strstr(why, "too large"));
@@ -214,7 +214,7 @@ static void refused_by_the_net(void **state) {
   assert_int_equal(hu_model_build(net, &m, &sizes, NULL, &why), HU_E_NULL);
   assert_int_equal(hu_model_build(net, &m, &sizes, &ends, NULL), HU_OK);
   float x[4] = {0};
-  hu_model_ends odd = {{ends.inputs[0], ends.output}, 2, 0, 0};
+  hu_model_ends odd = {{ends.inputs[0], ends.output}, 2, 0, 0, 0};
   assert_int_equal(hu_model_feed(net, &ends, x), HU_OK);
   assert_int_equal(hu_model_feed(net, &odd, x), HU_E_SHAPE);
   odd.count = 3;
