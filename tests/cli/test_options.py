@@ -38,7 +38,7 @@ ARGUMENTS = {
     "KIND": "golden",
     "KEY=VALUE": "run.seed=1",
 }
-OF_OPTION = {"--nan": "max", "--level": None, "--seeds": "1", "--rounds": "1",
+OF_OPTION = {"--measure": "auc", "--nan": "max", "--level": None, "--seeds": "1", "--rounds": "1",
              "--nan-fma": "quiet", "--nan-result": "any", "--integer": "arm"}
 
 
