@@ -13,8 +13,8 @@ from torch_support import pytest
 PACKAGE = str(pathlib.Path(halfulp.__file__).resolve().parents[1])
 SOURCE = os.environ.get('HALFULP_SOURCE', '')
 BLOCK = re.compile(r'(?:<!-- file: (\S+) -->\n)?```python\n(.*?)^```', re.S | re.M)
-# What torch's own stubs lack, and packages that are not installed here.
-THEIRS = re.compile(r'Module "torch\.distributed" does not explicitly export|(transformers|peft)"')
+# What the stubs of torch and transformers lack, and packages that are not installed here.
+THEIRS = re.compile(r'Module "torch\.distributed" does not explicitly export|(transformers|peft)"|"generate" for class "GPT2LMHeadModel"')
 # What a checker must refuse behind the examples, so that it is seen to look.
 WRONG = {'python': "halfulp.quantize(x, 'bfloat16', seed=1)", 'torch': "ht.Recipe(w=1.5)"}
 

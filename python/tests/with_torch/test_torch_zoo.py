@@ -1,11 +1,12 @@
 # SPDX-License-Identifier: MIT
 """Models of transformers, timm and torchvision, small and with random weights: all of their products under a recipe, forward
 and backward, counted by a mode of its own. Without a package its models are left out."""
+import copy
 import importlib
 import sys
 
 from test_torch_precision import Count
-from torch_support import ht, pytest, torch
+from torch_support import ht, pytest, same, torch
 
 try:  # transformer_engine without a framework is an empty package whose import fails; accelerate imports it where it is
     importlib.import_module('transformer_engine')
@@ -118,11 +119,19 @@ def test_lora():
     torch.manual_seed(0)
     model, sample = small()
     adapted = peft.get_peft_model(model, peft.LoraConfig(r=4, target_modules=['c_attn'], fan_in_fan_out=True))
+    layer, seen = model.transformer.h[0].attn.c_attn, []
+    layer.register_forward_hook(lambda module, args, z: seen.append((args[0].detach(), z.detach())))
+    with torch.no_grad():
+        layer.lora_B['default'].weight.normal_()
     with ht.precision(RECIPE, strict=True) as p:
         adapted(**sample).loss.backward()
     places = {row['module'] for row in p.report().rows}
     assert p.report().share == 1 and any('lora_A' in place for place in places)
     assert all((q.grad is not None) == ('lora' in name) for name, q in adapted.named_parameters())
+    (x, z), = seen
+    one, two = (layer.get_submodule(name + '.default').weight for name in ('lora_A', 'lora_B'))
+    base = ht.linear(x, layer.base_layer.weight.t(), layer.base_layer.bias, RECIPE)
+    same(z, (base + ht.linear(ht.linear(x, one, None, RECIPE), two, None, RECIPE) * layer.scaling['default']).detach())
 
 
 @pytest.mark.filterwarnings('ignore')
@@ -148,16 +157,34 @@ def test_hooks_of_accelerate():
 @pytest.mark.filterwarnings('ignore')
 @pytest.mark.parametrize('more', [{}, {'bf16': True}, {'bf16': True, 'gradient_checkpointing': True}], ids=str)
 def test_trainer(more, tmp_path):
-    """The loop of transformers, in mixed precision and with checkpointing: every product is low, and the weights move."""
+    """The loop of transformers, in mixed precision and with checkpointing: every product is low, the first gradients have the
+    bits of a pass by hand, without checkpointing, and the weights move."""
     package = pytest.importorskip('transformers', reason='transformers is not installed')
     pytest.importorskip('accelerate', reason='accelerate is not installed')
     torch.manual_seed(0)
     model, sample = small()
     rows = [{'input_ids': words, 'labels': words} for words in sample['input_ids']]
-    before = model.transformer.h[0].attn.c_attn.weight.detach().clone()
+    seen = {}
+
+    def first(module, args, kwargs):
+        if not seen:
+            seen.update(given=dict(kwargs), random=torch.get_rng_state(), state=copy.deepcopy(model.state_dict()))
+
+    class Gradients(package.TrainerCallback):
+        def on_pre_optimizer_step(self, *args, **more):
+            seen.setdefault('gradients', {name: q.grad.clone() for name, q in model.named_parameters()})
+    model.register_forward_pre_hook(first, with_kwargs=True)
     arguments = package.TrainingArguments(str(tmp_path), max_steps=2, per_device_train_batch_size=2, report_to=[],
-                                          use_cpu=True, save_strategy='no', disable_tqdm=True, **more)
+                                          use_cpu=True, save_strategy='no', disable_tqdm=True, max_grad_norm=0, **more)
     with ht.precision(RECIPE, strict=True, model=model) as p:
-        package.Trainer(model, arguments, train_dataset=rows).train()
-    assert p.report().share == 1 and not torch.equal(before, model.transformer.h[0].attn.c_attn.weight)
+        package.Trainer(model, arguments, train_dataset=rows, callbacks=[Gradients()]).train()
+    assert p.report().share == 1
     assert any(row['module'] == 'transformer.h.0.attn.c_attn' for row in p.report().rows)
+    alone = small(False)
+    alone.load_state_dict(seen['state'])
+    torch.set_rng_state(seen['random'])
+    with torch.autocast('cpu', torch.bfloat16, enabled='bf16' in more), ht.precision(RECIPE):
+        alone.train()(**seen['given']).loss.backward()
+    for name, q in alone.named_parameters():
+        same(q.grad, seen['gradients'][name])
+        assert not torch.equal(q, model.get_parameter(name))
