@@ -75,9 +75,6 @@ int budget_write_configs(const char *folder, const budget_how *how);
 /* Reads "90s", "30m", "12h", "3d". */
 int budget_read_time(double *seconds, const char *text);
 
-/* The name of a run's files: that of its cell, with "-seed1" where there are several seeds. */
-const char *budget_run_name(char text[TABLE_NAME_MAX], const budget_run *run);
-
 /* What the runs of a cell are like together. */
 typedef struct budget_cell {
   size_t done; /* seeds that are */
@@ -94,6 +91,8 @@ typedef struct budget_size {
   uint64_t an_epoch;         /* steps of an epoch, where steps is not 0 */
   unsigned long long divide; /* the batch is divided by this, where it is large enough; 0: it is not */
 } budget_size;
+/* The name of a run's files: that of its cell, with "-seed1" where there are several seeds. */
+const char *budget_run_name(char text[TABLE_NAME_MAX], const budget_run *run);
 /* Begins a trainer with the keys of a run (budget_trainer.c). NULL after an error line. */
 hu_trainer *budget_begin(const budget *work, const table_cell *cell, const budget_size *size);
 /* Writes the configuration of a run as it is made, a file that `halfulp train` takes. */

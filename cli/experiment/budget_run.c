@@ -12,13 +12,6 @@
 #include "cli/sweep/pairs.h"
 #include "cli/train/interrupt.h"
 
-const char *budget_run_name(char text[TABLE_NAME_MAX], const budget_run *run) {
-  (void)table_cell_name(text, &run->cell);
-  size_t n = strlen(text);
-  if (*run->seed) snprintf(text + n, TABLE_NAME_MAX - n, "-seed%s", run->seed);
-  return text;
-}
-
 /* ---- the runs of a cell ---- */
 
 budget_cell budget_cell_of(const budget *work, const budget_run *first) {

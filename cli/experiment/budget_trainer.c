@@ -98,6 +98,13 @@ hu_trainer *budget_begin(const budget *work, const table_cell *cell, const budge
 
 /* ---- the configuration of a run ---- */
 
+const char *budget_run_name(char text[TABLE_NAME_MAX], const budget_run *run) {
+  (void)table_cell_name(text, &run->cell);
+  size_t n = strlen(text);
+  if (*run->seed) snprintf(text + n, TABLE_NAME_MAX - n, "-seed%s", run->seed);
+  return text;
+}
+
 typedef struct as_run {
   const budget *work;
   const budget_run *run;

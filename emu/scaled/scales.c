@@ -205,26 +205,12 @@ static void ratio_steps(const hu_scaled_work *work, size_t n, uint32_t *y) {
   hui_float_env_leave(saved);
 }
 
-/* Rounds y into the scale format, at most SCALE_PIECE numbers; y becomes the values. */
-static void ratio_codes(const hu_scaled_work *work, size_t n, uint32_t *y, uint32_t *codes) {
-  hu_events ignored = {0};
-  uint8_t narrow[4 * SCALE_PIECE];
-  hu_piece piece = {n, narrow, y, 0, 0, 0};
-  if (work->scale_is_binary32) {
-    memcpy(codes, y, n * sizeof *y);
-    return;
-  }
-  work->kernels->encode[hui_by_size(work->shape.scale_size)](&work->scale_constants, &piece, &ignored);
-  for (size_t k = 0; k < n; k++) codes[k] = hui_load_code(narrow + k * work->shape.scale_size, work->shape.scale_size);
-  work->kernels->decode[hui_by_size(work->shape.scale_size)](&work->scale_constants, n, y, narrow);
-}
-
 /* Makes codes, factors of elements and of values from y, A of the blocks, by the steps of a ratio. */
 static void ratio_factors(const hu_scaled_work *work, size_t n, uint32_t *y, uint32_t *codes, uint32_t *by,
                           uint32_t *back) {
   uint32_t tensor = hui_pack32(work->scaler.tensor);
   ratio_steps(work, n, y);
-  ratio_codes(work, n, y, codes);
+  hui_scaled_scale_codes(work, n, y, codes);
   hu_float_env saved = hui_float_env_enter(HU_LANE_NEAREST);
   work->lanes->times_bounded(n, n, back, y, &tensor);
   if (work->scaler.steps == HU_STEPS_DIVIDE) {
@@ -237,65 +223,6 @@ static void ratio_factors(const hu_scaled_work *work, size_t n, uint32_t *y, uin
   hui_float_env_leave(saved);
 }
 
-/* ---- formulas of blocks side by side ---- */
-
-static void formula_two(const hu_scaled_work *work, uint32_t op, size_t n, uint32_t *a, const uint32_t *b) {
-  uint32_t y[SCALE_PIECE];
-  if (op == HU_FORMULA_TIMES) {
-    work->lanes->times_bounded(n, 1, a, a, b);
-  } else if (op == HU_FORMULA_OVER) {
-    work->lanes->over_bounded(n, 1, y, a, b);
-    for (size_t k = 0; k < n; k++) a[k] = a[k] ? b[k] ? y[k] : HU_LARGEST32 : 0;
-  } else if (op == HU_FORMULA_ADD) {
-    for (size_t k = 0; k < n; k++) {
-      uint32_t sum = hui_bits_of_float(hui_float_of_bits(a[k]) + hui_float_of_bits(b[k]));
-      a[k] = sum < HU_LARGEST32 ? sum : HU_LARGEST32;
-    }
-  } else {
-    for (size_t k = 0; k < n; k++) a[k] = hui_formula_choice(op, a[k], b[k]);
-  }
-}
-
-static void formula_one(const hu_scaled_work *work, uint32_t op, size_t n, uint32_t *a) {
-  uint32_t ignored[SCALE_PIECE];
-  if (op == HU_FORMULA_SCALE_OF) {
-    ratio_codes(work, n, a, ignored);
-  } else if (op >= HU_FORMULA_RNA && work->has_nearest) {
-    hu_events uncounted = {0};
-    hu_piece piece = {n, a, a, 0, 0, 0};
-    work->kernels->quantize(&work->nearest[op - HU_FORMULA_RNA], &piece, &uncounted);
-  } else if (op == HU_FORMULA_BF) {
-    for (size_t k = 0; k < n; k++) a[k] = hui_formula_bfloat16(a[k]);
-  } else {
-    for (size_t k = 0; k < n; k++) a[k] = hui_formula_one(&work->scaler.scale, &work->scaler.element, op, a[k]);
-  }
-}
-
-void hui_scaled_formula(const hu_scaled_work *work, uint32_t at, uint32_t end, size_t n, const uint32_t *const named[3],
-                        uint32_t *z) {
-  uint32_t stack[HU_FORMULA_DEEP + 1][SCALE_PIECE], depth = 0, value[HU_FORMULA_NAMES] = {0};
-  const hu_formulas *formulas = &work->scaler.formulas;
-  hui_formula_names(&work->scaler, 0, 0, value);
-  hu_float_env saved = hui_float_env_enter(HU_LANE_NEAREST);
-  for (; at < end; at++) {
-    uint32_t op = formulas->code[at], takes = hui_formula_takes(op);
-    if (op == HU_FORMULA_A || op == HU_FORMULA_SCALE || op == HU_FORMULA_X) {
-      memcpy(stack[depth++], named[op == HU_FORMULA_A ? 0 : op == HU_FORMULA_SCALE ? 1 : 2], n * sizeof *z);
-    } else if (takes == 0) {
-      uint32_t each = op >= HU_FORMULA_NUMBER ? formulas->number[op - HU_FORMULA_NUMBER] : value[op];
-      for (size_t k = 0; k < n; k++) stack[depth][k] = each;
-      depth++;
-    } else if (takes == 1) {
-      formula_one(work, op, n, stack[depth - 1]);
-    } else {
-      depth--;
-      formula_two(work, op, n, stack[depth - 1], stack[depth]);
-    }
-  }
-  hui_float_env_leave(saved);
-  memcpy(z, stack[0], n * sizeof *z);
-}
-
 /* The same by formulas; y becomes the scales. */
 static void formula_piece(const hu_scaled_work *work, size_t n, uint32_t *y, uint32_t *codes, uint32_t *by,
                           uint32_t *back) {
@@ -305,7 +232,7 @@ static void formula_piece(const hu_scaled_work *work, size_t n, uint32_t *y, uin
   memcpy(amax, y, n * sizeof *y);
   for (uint32_t i = 0; i < HU_OF_COUNT; i++) end[i] = hui_formula_end(&scaler->formulas, scaler->start[i]);
   hui_scaled_formula(work, scaler->start[HU_OF_SCALE], end[HU_OF_SCALE], n, first, y);
-  ratio_codes(work, n, y, codes);
+  hui_scaled_scale_codes(work, n, y, codes);
   if (work->formulas)
     memcpy(by, amax, n * sizeof *by);
   else

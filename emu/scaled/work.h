@@ -4,9 +4,10 @@
  * the next group's are, so that its elements come from memory once. Rows of a few short blocks each are a group
  * together.
  *
- *   emu/scaled/quantize.c       the call: what may go fast, groups over threads, the whole matrix as one block
- *   emu/scaled/scales.c amax, scales, and the path of each block's elements
- *   emu/scaled/elements.c the elements, by their block's path
+ *   emu/scaled/quantize.c      the call: what may go fast, groups over threads, the whole matrix as one block
+ *   emu/scaled/scales.c        amax, scales, and the path of each block's elements
+ *   emu/scaled/formula_lanes.c formulas of many blocks or elements, for scales.c and elements.c
+ *   emu/scaled/elements.c      the elements, by their block's path
  *
  * Fast paths of a block, x finite in both; what does not prove exact by them is left to emu/core/scaled.h:
  *   shift        the divisor is 2^e, steps exact. Strips multiply the grid by it (emu/scaled/strip.h). For formats that
@@ -118,12 +119,17 @@ static inline hu_scaled_place hui_scaled_place_of(const hu_scaled_work *work, co
 }
 static inline float hui_float_of_num(hu_num x) { return hui_float_of_bits(hui_pack32(x)); }
 
-/* ---- emu/scaled/scales.c ---- */
+/* ---- emu/scaled/formula_lanes.c ---- */
 
+/* Rounds y into the scale format, at most HU_FORMULA_PIECE numbers; y becomes the values. */
+void hui_scaled_scale_codes(const hu_scaled_work *work, size_t n, uint32_t *y, uint32_t *codes);
 /* Computes a formula, code[at] ... code[end - 1], for n numbers with these A, s and x, what hui_formula_run does for
  * each; z may be one of them. At most HU_FORMULA_PIECE. */
 void hui_scaled_formula(const hu_scaled_work *work, uint32_t at, uint32_t end, size_t n, const uint32_t *const named[3],
                         uint32_t *z);
+
+/* ---- emu/scaled/scales.c ---- */
+
 /* Prepares what lanes need for scales. */
 void hui_scaled_scales_plan(hu_scaled_work *work);
 void hui_scaled_group_start(hu_scaled_group *group);
