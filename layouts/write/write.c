@@ -78,6 +78,15 @@ static hu_status check_globs(hui_writing *x, const char *const *globs) {
   return HU_OK;
 }
 
+/* Returns 1 for experts whose rows are not those of their bias: transformers keeps them transposed. */
+static int is_transposed(const hui_writing *x, const hui_tensor *tensor) {
+  char name[HUI_NAME_MAX];
+  snprintf(name, sizeof name, "%.*s_bias", (int)sizeof name - 8, tensor->name);
+  size_t place = hu_checkpoint_find(x->model, name);
+  const hui_tensor *bias = place < x->model->count ? &x->model->tensors[place] : NULL;
+  return bias && bias->dims && tensor->dims == 3 && bias->shape[bias->dims - 1] != tensor->shape[1];
+}
+
 /* Checks that the scale of a layer's activations is there, and a number. */
 static hu_status check_input(hui_writing *x, const hui_tensor *tensor) {
   char shown[ST_NAME_MAX];
@@ -108,6 +117,8 @@ static hu_status check_tensor(hui_writing *x, const hui_tensor *tensor) {
     why = "it is no matrix of two axes";
   else if (target->block[0] == 1 && target->block[1] && cols_of(tensor) % target->block[1])
     why = "its rows are no whole blocks";
+  else if (target->reader == HUI_FOR_GPT_OSS && is_transposed(x, tensor))
+    why = "its rows are not those of its bias, so that it lies transposed";
   else if (target->scale && !tensor->count)
     why = "it has no elements";
   if (!why) return x->order->activations ? check_input(x, tensor) : HU_OK;

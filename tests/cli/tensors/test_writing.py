@@ -429,6 +429,19 @@ class Errors(Folders):
         self.assertIn("standard output: cannot write", r.stderr.decode())
         self.folder_of("o")
 
+    def test_transposed_experts(self):
+        """Experts as transformers keeps them would be quantized along the wrong axis."""
+        name = "model.layers.0.mlp.experts."
+        bias = [tensor("BF16", (1, 64), [1.0] * 64, name + "gate_up_proj_bias"), tensor("BF16", (1, 32), [1.0] * 32, name + "down_proj_bias")]
+        down = tensor("BF16", (1, 32, 32), [1.0] * 1024, name + "down_proj")
+        for rows, cols in ((64, 32), (32, 64)):
+            path = self.model([*bias, down, tensor("BF16", (1, rows, cols), [1.0] * 2048, name + "gate_up_proj")], name="e%d" % rows)
+            if rows == 64:
+                self.ok("quantize", "-q", "--layout", "gpt-oss-mxfp4", path, self.path("good"))
+                self.assertEqual(self.folder_of("good")[0][name + "gate_up_proj_blocks"][1], (1, 64, 1, 16))
+            else:
+                self.refused("quantize", "--layout", "gpt-oss-mxfp4", path, self.path("no"), says=["gate_up_proj", "[1, 32, 64]", "transposed"])
+
     def test_link_to_a_folder(self):
         """An empty folder that a link leads to is filled, and the link stays."""
         path = self.model([tensor("F32", (1, 2), [1.0, 2.0])])
