@@ -198,20 +198,21 @@ static hu_status round_by_scaling(hui_work *work, const hui_piece *piece) {
   hu_scaling scaling = work->scaling;
   uint8_t *narrow = (uint8_t *)work->by;
   int own = !work->all->order->rule, minus = scaling.minus;
-  int one_row = scaling.rows == 1 && !scaling.cols && piece->cols < work->cols;
+  int known = !scaling.cols && (!scaling.rows || piece->cols < work->cols);
   int fast = own && (minus == HU_MINUS_ZERO_OWN || minus == HU_MINUS_ZERO_NONE);
   unsigned bytes = hu_limits_of(scaling.scale).storage / 8;
   float t = 1, amax = (float)of_bits(work, work->calc.top);
-  if (one_row) scaling.rows = 0; /* a part of a row whose amax is known */
+  if (known) { /* the amax of more than the piece: rows with this one, which lanes take */
+    scaling.rows = 1;
+    if (scaling.amin < work->calc.top) scaling.amin = work->calc.top;
+  }
   if (fast) scaling.minus = HU_MINUS_ZERO_KEPT;
-  int one = !scaling.rows && !scaling.cols;
   hu_exec exec = {.threads = work->all->order->threads};
   hu_scaled z = {work->codes, piece->cols, work->by, piece->across, scaling.tensor ? &t : NULL};
   hu_status status = hu_scaled_encode(piece->rows, piece->cols, &z, (const float *)(const void *)work->x, piece->cols,
-                                      &scaling, nearest, scaling.tensor || one ? &amax : NULL, NULL, &exec, NULL);
+                                      &scaling, nearest, scaling.tensor ? &amax : NULL, NULL, &exec, NULL);
   for (size_t k = 0; k < piece->down * piece->across && status == HU_OK; k++) {
-    size_t at = one ? 0 : k;
-    uint32_t code = bytes == 4 ? work->by[at] : bytes == 2 ? ((uint16_t *)work->by)[at] : narrow[at];
+    uint32_t code = bytes == 4 ? work->by[k] : bytes == 2 ? ((uint16_t *)work->by)[k] : narrow[k];
     work->factors[k].stored = hu_convert(hu_binary32(), nearest, scaling.scale, code, 0, NULL);
   }
   if (scaling.tensor) take_second(work, t);
