@@ -23,6 +23,7 @@
 #include "halfulp/s2fp8.h"
 #include "halfulp/conversion.h"
 #include "halfulp/collective.h"
+#include "halfulp/path.h"
 
 #include "halfulp/formats/ieee.h"
 #include "halfulp/formats/ocp.h"

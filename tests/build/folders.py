@@ -8,7 +8,7 @@ PUBLIC = ['halfulp/*', 'halfulp/formats/*', 'halfulp/train/*', 'halfulp/core/*']
 CORE_TYPES = ['halfulp/%s.h' % name for name in ('accum', 'array', 'format', 'mode', 'number', 'operation', 'scaled', 'gemm', 'hadamard',
                                                   'sum', 'trace')]
 LIBRARY = ['base', 'format', 'simd', 'array', 'arith', 'hadamard', 'accum', 'sum', 'p3109', 'number', 'apply', 'gemm/tiles', 'gemm', 'gemm/short', 'gemm/steps',
-           'scaled', 'scaled_gemm', 's2fp8', 'conversion', 'collective']
+           'scaled', 'scaled_gemm', 's2fp8', 'conversion', 'collective', 'path']
 SIDE_BY_SIDE = ['array', 'arith', 'hadamard', 'accum', 'sum']
 FROM_EMU = ['emu/core/*', 'emu/base/exec.h', 'emu/base/array_extent.h', 'emu/base/codes.h', 'emu/base/device_calls.h', 'emu/base/operation_check.h',
             'emu/base/matrix_view.h', 'emu/accum/check.h',

@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: MIT */
+/* emu/path/words.h - the words of each key of a rule, in the order of the list in rules.c. */
+#ifndef HALFULP_EMU_PATH_WORDS_H
+#define HALFULP_EMU_PATH_WORDS_H
+
+#include "halfulp/path.h"
+
+enum { COMPUTE_BINARY32, COMPUTE_OPERAND };
+enum { ROUND_EACH, ROUND_END };
+enum { FMA_OFF, FMA_ON, FMA_RIGHT };
+enum { DIVISION_RN, DIVISION_NONE };
+enum { BY_DIVISION, BY_RECIPROCAL, BY_NONE };
+enum { OF_DIVISION, OF_PRODUCT, OF_PRODUCTS, OF_NONE };
+enum { CONSTANTS_COMPUTE, CONSTANTS_OPERAND, CONSTANTS_SUMS, CONSTANTS_EXACT };
+enum { FUNCTIONS_CORRECT, FUNCTIONS_SQRT, FUNCTIONS_SQRT16, FUNCTIONS_NONE };
+enum { RELU_COMPARISON, RELU_MAXIMUM, RELU_NUMBER };
+enum { CASTS_KEPT, CASTS_ELIDED };
+
+#endif
