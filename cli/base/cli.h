@@ -181,6 +181,7 @@ void cli_memory_start(void);
   X(audit, "why two quantized models differ; which rule made one")                              \
   X(gemm, "D = A B + C of .npy matrices under an accumulation model")                           \
   X(collective, "what an all-reduce over many machines gives, against the exact sums")          \
+  X(path, "an expression under rules of rounding; where programs part, and which one computed") \
   X(train, "train a network in low precision, as a configuration file says")                    \
   X(experiment, "list papers' claims on training that can be tried here; run one and judge it") \
   X(sweep, "train with many values of a key and several seeds, and compare")                    \

@@ -123,31 +123,6 @@ static int same_shape(const buffers *held, const cli_array *x, const char *first
                   npy_shape(other, &held->shape));
 }
 
-/* Converts a file's elements, in rows, to codes. */
-static int load(buffers *held, cli_array *x, hu_format format, uint8_t *codes) {
-  char name[CLI_NAME_MAX];
-  hu_limits limits = hu_limits_of(format);
-  size_t count = x->info.count;
-  cli_code_rule rule = cli_code_rule_of(format, cli_format_name(name, format));
-  rule.can_unpack = 1;
-  if (cli_array_in_rows(x)) return CLI_BAD;
-  if (cli_array_is_codes(x)) {
-    if (x->info.size * 8 != limits.storage)
-      return cli_fail(x->name, "codes of %s are stored as uint%u, this is %s; -f names the format", name,
-                      limits.storage, npy_dtype(&x->info));
-    if (cli_codes_check(x->name, &x->info, x->data, rule)) return CLI_BAD;
-    memcpy(codes, x->data, count * x->info.size);
-    return CLI_OK;
-  }
-  cli_errors errors;
-  cli_source from = cli_array_source(x, format), to = cli_codes_source(codes, format);
-  hu_status status = cli_encode_source(codes, &from, count, format, (hu_mode){0}, NULL, NULL);
-  if (status != HU_OK) return cli_fail_status(x->name, status);
-  cli_measure(&errors, &from, &to, count);
-  held->off_grid += errors.changed;
-  return CLI_OK;
-}
-
 static int allocate(buffers *held, hu_format format) {
   size_t size = hu_limits_of(format).storage / 8;
   if (held->n && held->ranks > SIZE_MAX / size / held->n)
@@ -173,7 +148,7 @@ static int load_all(buffers *held, int files, char **names, const asked *given) 
     }
     status = i == 0 ? take_shape(held, &x, files) : same_shape(held, &x, names[0]);
     if (status == CLI_OK && i == 0) status = allocate(held, format);
-    if (status == CLI_OK) status = load(held, &x, format, (uint8_t *)(uintptr_t)held->rows[i]);
+    if (status == CLI_OK) status = cli_array_to_codes((uint8_t *)(uintptr_t)held->rows[i], &x, format, &held->off_grid);
     cli_array_free(&x);
   }
   return status;

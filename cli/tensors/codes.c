@@ -81,3 +81,27 @@ int cli_array_unpack(cli_array *x, cli_code_rule rule) {
   *last = *last / bytes * codes;
   return CLI_OK;
 }
+
+int cli_array_to_codes(void *codes, cli_array *x, hu_format format, size_t *off_grid) {
+  char name[CLI_NAME_MAX];
+  hu_limits limits = hu_limits_of(format);
+  size_t count = x->info.count;
+  cli_code_rule rule = cli_code_rule_of(format, cli_format_name(name, format));
+  rule.can_unpack = 1;
+  if (cli_array_in_rows(x)) return CLI_BAD;
+  if (cli_array_is_codes(x)) {
+    if (x->info.size * 8 != limits.storage)
+      return cli_fail(x->name, "codes of %s are stored as uint%u, this is %s; -f names the format", name,
+                      limits.storage, npy_dtype(&x->info));
+    if (cli_codes_check(x->name, &x->info, x->data, rule)) return CLI_BAD;
+    memcpy(codes, x->data, count * x->info.size);
+    return CLI_OK;
+  }
+  cli_errors errors;
+  cli_source from = cli_array_source(x, format), to = cli_codes_source(codes, format);
+  hu_status status = cli_encode_source(codes, &from, count, format, (hu_mode){0}, NULL, NULL);
+  if (status != HU_OK) return cli_fail_status(x->name, status);
+  cli_measure(&errors, &from, &to, count);
+  *off_grid += errors.changed;
+  return CLI_OK;
+}

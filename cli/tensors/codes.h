@@ -22,6 +22,10 @@ size_t cli_codes_wrong(const void *codes, unsigned size, size_t n, cli_code_rule
 /* Checks codes. Returns 0, or an exit code after an error line that names the file, the element and the code. */
 int cli_codes_check(const char *file, const npy_info *info, const void *codes, cli_code_rule rule);
 
+/* Puts an array's elements, brought into rows, into codes of a format: codes as they are, checked; values rounded, ties
+ * to even, and those that were no values of the format added to *off_grid. 0, or an exit code after an error line. */
+int cli_array_to_codes(void *codes, cli_array *x, hu_format format, size_t *off_grid);
+
 /* Do --packed: an array of bytes with two codes of 4 bits in each, or four of 6 bits in three, becomes one with a code
  * to a byte, in rows. The order is hu_unpack_n's: the first code lies in the low bits. The last axis becomes 2 or 4/3
  * of what it was. 0, or an exit code after an error line. */
