@@ -49,13 +49,13 @@ static const char *open_operation(const hu_path *path, const hu_path_rule *rule,
   int op = node->operation, functions = rule->word[HU_PATH_FUNCTIONS];
   uint32_t width = (uint32_t)path->format.sign + path->format.e + path->format.m;
   if (op == HU_OP_DIV && is_constant(path, node->x[1]))
-    return rule->word[HU_PATH_BY_CONSTANT] == BY_NONE ? "a quotient by a constant: by-constant is none" : NULL;
+    return rule->word[HU_PATH_BY_CONSTANT] == BY_NONE ? "a quotient by a constant: by-constant=none" : NULL;
   if (op == HU_OP_DIV && is_constant(path, node->x[0]))
-    return rule->word[HU_PATH_OF_CONSTANT] == OF_NONE ? "a quotient of a constant: of-constant is none" : NULL;
-  if (op == HU_OP_DIV) return rule->word[HU_PATH_DIVISION] == DIVISION_NONE ? "a quotient: division is none" : NULL;
+    return rule->word[HU_PATH_OF_CONSTANT] == OF_NONE ? "a quotient of a constant: of-constant=none" : NULL;
+  if (op == HU_OP_DIV) return rule->word[HU_PATH_DIVISION] == DIVISION_NONE ? "a quotient: division=none" : NULL;
   if (op == HU_OP_SQRT && functions == FUNCTIONS_SQRT16)
-    return width > 16 ? "sqrt of more than 16 bits: functions is sqrt16" : NULL;
-  if (op == HU_OP_SQRT) return functions == FUNCTIONS_NONE ? "sqrt: functions is none" : NULL;
+    return width > 16 ? "sqrt of more than 16 bits: functions=sqrt16" : NULL;
+  if (op == HU_OP_SQRT) return functions == FUNCTIONS_NONE ? "sqrt: functions=none" : NULL;
   if (op >= HU_OP_FUNCTION && functions != FUNCTIONS_CORRECT)
     return "a function whose bits the program's library decides; functions=correct rounds it correctly";
   return NULL;
@@ -65,7 +65,7 @@ static const char *open_operation(const hu_path *path, const hu_path_rule *rule,
 static const char *open_constant(const hu_path *path, const hu_path_rule *rule, float x) {
   const hu_mode rne = {0};
   if (rule->word[HU_PATH_CONSTANTS] != CONSTANTS_EXACT || hu_quantize(path->format, rne, x, 0, NULL) == x) return NULL;
-  return "a constant that the operands' format lacks: constants is exact";
+  return "a constant that the operands' format lacks: constants=exact";
 }
 
 static int is_rule(const hu_path_rule *rule) {
@@ -242,7 +242,7 @@ static void do_cast(run *call, unsigned i) {
   if (call->rule->word[HU_PATH_CASTS] == CASTS_KEPT || width != 16) convert(call, &call->node[i], node->format);
 }
 
-/* An operand, with canonical NaNs. */
+/* Loads an operand, with canonical NaNs. */
 static void load(run *call, slot *z, const hu_view *x, size_t first) {
   ptrdiff_t size = (ptrdiff_t)hui_code_bytes(call->path->format);
   hu_view part = hu_codes((const char *)x->data + (ptrdiff_t)first * x->stride * size, x->stride, call->path->format);

@@ -70,7 +70,7 @@ static int add_operation(parser *input, int op, const int *x, int count, size_t 
 static int is_letter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_'; }
 static int is_digit(char c) { return c >= '0' && c <= '9'; }
 
-/* The length of a number from here on: digits, a point, an exponent with its sign, or a pattern. */
+/* Counts the letters of a number from here on: digits, a point, an exponent with its sign, or a pattern. */
 static size_t constant_length(const char *text) {
   size_t n = 0;
   while (is_digit(text[n]) || text[n] == '.' || is_letter(text[n]) ||
@@ -129,7 +129,7 @@ static int read_cast(parser *input, int a, size_t at) {
   return add(input, node, at);
 }
 
-/* x sigmoid(x) */
+/* Adds x sigmoid(x). */
 static int add_silu(parser *input, int a, size_t at) {
   int sigmoid = add_operation(input, HU_OP_SIGMOID, &a, 1, at);
   if (sigmoid < 0) return -1;

@@ -5,7 +5,8 @@
     halfulp.quantize(np.float32([0.1, 500.0]), 'float8_e4m3fn')
 
 Formats and values    Format, formats, plot, quantize, compare, encode, decode, convert, pack, unpack, as_ml_dtypes, as_codes
-Other programs'       Preset, presets, preset: conversions with their bits, taken by quantize and encode
+Other programs'       Preset, presets, preset: conversions with their bits, taken by quantize and encode; path, path_rules:
+                      expressions as compilers round them
 How it is rounded     Mode, Stream, Events
 By their names        format(...), mode(...), scaling(...), number.Number(...), model(...), preset(...)
 Arithmetic            add, sub, mul, div, fma, sqrt, minimum, ..., exp, log, tanh, ..., pow; halfulp.codes: on codes
@@ -23,8 +24,9 @@ from . import codes, number, p3109, scaled, train
 from ._abi import HalfulpDeviceError, HalfulpError, HalfulpMemoryError, HalfulpTypeError, HalfulpValueError
 from ._pictures import Picture
 from .accum import Accumulator, Model, Watch, model, models
-from .arithmetic import (add, cos, div, erf, exp, exp2, expm1, fma, gelu, log, log1p, log2, maximum, maximum_number,
-                         minimum, minimum_number, mul, pow, reciprocal, remainder, rsqrt, sigmoid, sin, sqrt, sub, tanh)
+from .arithmetic import (PathRule, add, cos, div, erf, exp, exp2, expm1, fma, gelu, log, log1p, log2, maximum,
+                         maximum_number, minimum, minimum_number, mul, path, path_rules, pow, reciprocal, remainder,
+                         rsqrt, sigmoid, sin, sqrt, sub, tanh)
 from .arrays import as_codes, as_ml_dtypes, convert, decode, encode, pack, quantize, unpack
 from .checkpoint import Checkpoint, CheckpointChange, CheckpointTensor, load
 from .collective import Collective, ExactSum, all_reduce
@@ -49,10 +51,10 @@ __all__ = [
     'Accumulator', 'Checkpoint', 'CheckpointChange', 'CheckpointTensor',
     'Collective', 'Compared', 'Comparison', 'Events', 'ExactSum', 'Format', 'HalfulpDeviceError',
     'HalfulpError', 'HalfulpMemoryError', 'HalfulpTypeError', 'HalfulpValueError', 'HiFloat4Tensor', 'Identified', 'Mode', 'Model', 'Number',
-    'Picture', 'Preset', 'Rounding', 'S2FP8Tensor', 'Scaling', 'Stream', 'SumError', 'SumErrors', 'Watch', 'add', 'all_reduce', 'as_codes',
+    'PathRule', 'Picture', 'Preset', 'Rounding', 'S2FP8Tensor', 'Scaling', 'Stream', 'SumError', 'SumErrors', 'Watch', 'add', 'all_reduce', 'as_codes',
     'as_ml_dtypes', 'codes', 'compare', 'convert', 'cos', 'decode', 'device_available', 'div', 'dot', 'encode', 'erf', 'exp', 'exp2', 'expm1', 'fma',
     'formats', 'gelu', 'gemm', 'gemm_errors', 'hadamard', 'hifloat4_encode', 'identify', 'levels', 'load', 'log', 'log1p', 'log2', 'maximum',
-    'maximum_number', 'minimum', 'minimum_number', 'model', 'models', 'mul', 'number', 'numbers', 'p3109', 'pack', 'plot', 'pow', 'preset', 'presets',
-    'quantize', 'reciprocal', 'remainder', 'round_tensor', 'rsqrt', 'rules', 's2fp8_encode', 'scaled', 'scalings', 'sigmoid', 'sin', 'sqrt', 'sub',
-    'synchronize', 'tanh', 'train', 'unpack',
+    'maximum_number', 'minimum', 'minimum_number', 'model', 'models', 'mul', 'number', 'numbers', 'p3109', 'pack', 'path', 'path_rules', 'plot', 'pow',
+    'preset', 'presets', 'quantize', 'reciprocal', 'remainder', 'round_tensor', 'rsqrt', 'rules', 's2fp8_encode', 'scaled', 'scalings', 'sigmoid', 'sin',
+    'sqrt', 'sub', 'synchronize', 'tanh', 'train', 'unpack',
 ]

@@ -286,6 +286,25 @@ class hu_conversion_entry(_Record):
     _fields_ = [(name, c.c_char_p) for name in ('name', 'stands', 'tested', 'note')] + [('conversion', hu_conversion)]
 
 
+# ---- path.h ----
+class hu_path_node(_Record):
+    _fields_ = [(name, c.c_uint8) for name in ('kind', 'operation', 'inside')
+                ] + [('x', 3 * c.c_uint8), ('constant', c.c_float), ('format', hu_format)]
+
+
+class hu_path(_Record):
+    _fields_ = [('format', hu_format), ('result', hu_conversion), ('operands', c.c_uint32), ('nodes', c.c_uint32),
+                ('name', 8 * (16 * c.c_char)), ('node', 32 * hu_path_node)]
+
+
+class hu_path_rule(_Record):
+    _fields_ = [('word', 10 * c.c_uint8)]
+
+
+class hu_path_rule_entry(_Record):
+    _fields_ = [(name, c.c_char_p) for name in ('name', 'text', 'of')]
+
+
 # ---- train/ ----
 class hu_rounding(_Record):
     _fields_ = [(name, c.c_uint8) for name in ('kind', 'turned', 'over_inf', 'keep_nan')
