@@ -21,6 +21,7 @@ typedef struct judged {
   const char *refused; /* what it leaves open of the path; NULL: nothing */
   uint8_t *codes;
   size_t different, first; /* from the reference: elements, and the first of them */
+  size_t right;            /* elements that are others where the right one of two products is joined to a sum */
 } judged;
 
 typedef struct asked {
@@ -237,19 +238,37 @@ static int load_recorded(asked *given) {
 
 /* ---- results ---- */
 
-static int compute(judged *one, const asked *given) {
+static int apply(uint8_t **codes, const asked *given, const hu_path_rule *rule) {
   hu_view x[HU_PATH_OPERANDS];
   hu_format format = given->path.result.format;
   hu_exec exec = {1, 0, given->numeric.stream, {0}};
-  size_t n = given->shape.count;
+  *codes = cli_alloc(given->shape.count, hu_limits_of(format).storage / 8);
+  if (!*codes) return CLI_BAD;
+  for (uint32_t i = 0; i < given->path.operands; i++) x[i] = hu_codes(given->operands[i], 1, given->path.format);
+  hu_output z = hu_codes_out(*codes, 1, format);
+  hu_status status = hu_path_apply(given->shape.count, &z, x, &given->path, rule, &exec);
+  return status == HU_OK ? CLI_OK : cli_fail_status("path", status);
+}
+
+/* Counts the elements that depend on which of two products a compiler joins to a sum, where the rule joins one. */
+static int count_right(judged *one, const asked *given) {
+  enum { LEFT = 1, RIGHT = 2 };
+  hu_path_rule rule = one->rule;
+  uint8_t *codes = NULL;
+  size_t size = hu_limits_of(given->path.result.format).storage / 8;
+  if (rule.word[HU_PATH_FMA] != LEFT) return CLI_OK;
+  rule.word[HU_PATH_FMA] = RIGHT;
+  int status = apply(&codes, given, &rule);
+  for (size_t i = 0; i < given->shape.count && status == CLI_OK; i++)
+    one->right += memcmp(one->codes + i * size, codes + i * size, size) != 0;
+  free(codes);
+  return status;
+}
+
+static int compute(judged *one, const asked *given) {
   if (hu_path_check(&given->path, &one->rule, &one->refused) == HU_E_MODE) return CLI_OK;
   one->refused = NULL;
-  one->codes = cli_alloc(n, hu_limits_of(format).storage / 8);
-  if (!one->codes) return CLI_BAD;
-  for (uint32_t i = 0; i < given->path.operands; i++) x[i] = hu_codes(given->operands[i], 1, given->path.format);
-  hu_output z = hu_codes_out(one->codes, 1, format);
-  hu_status status = hu_path_apply(n, &z, x, &given->path, &one->rule, &exec);
-  return status == HU_OK ? CLI_OK : cli_fail_status("path", status);
+  return apply(&one->codes, given, &one->rule) || count_right(one, given) ? CLI_BAD : CLI_OK;
 }
 
 /* Counts where a rule's results are others than the reference's. */
@@ -354,6 +373,9 @@ static void print_text(FILE *out, const asked *given, const uint8_t *reference) 
     else
       fprintf(out, "%zu of %zu differ\n", one->different, given->shape.count);
     if (single) fputc('\n', out);
+    if (one->right)
+      fprintf(out, "  note: %zu depend on which of two products is joined to a sum, here the left one (fma=right)\n",
+              one->right);
     if (!single && one->different && !given->all) print_first(out, given, one, reference);
   }
   if (given->data) print_given(out, given);
@@ -381,7 +403,7 @@ static void print_json(FILE *out, const asked *given, const uint8_t *reference) 
     (void)hu_path_rule_text(text, sizeof text, &one->rule);
     cli_json(out, "?{'rule': ?, 'text': ?, 'open': ?", cli_comma(k == 0), JSON(one->name), JSON(text),
              JSON(one->refused));
-    if (!one->refused) cli_json(out, ", 'different': ?", JSON(one->different));
+    if (!one->refused) cli_json(out, ", 'different': ?, 'right': ?", JSON(one->different), JSON(one->right));
     if (!one->refused && given->shape.count == 1)
       cli_json(out, ", 'value': {?}", number_value(one->codes, given->path.result.format, 0));
     if (one->different) {

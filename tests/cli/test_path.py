@@ -86,6 +86,17 @@ class Paths(support.Case):
         self.assertIn("= 1.125", double)
         self.assertIn("0x3a = 0x1.4p+0", self.ok("path", "binary32: x : path(bfloat16,float8_e4m3fn)", (1.1875 - 2.0**-12).hex()))
 
+    def test_two_products(self):
+        """Of two products a rule joins one, and the command says how many elements depend on the choice."""
+        rng = random.Random(3)
+        files = [self.array(k + ".npy", drawn(rng, "binary32")) for k in "xwb"]
+        text = "binary32: x * w + b * x"
+        said = json.loads(self.ok("path", "--json", text, "--rule", "fma", "--rule", "fma;fma=right", "--rule", "each", *files))["rules"]
+        self.assertEqual([r["right"] for r in said], [said[1]["different"], 0, 0])
+        self.assertGreater(said[0]["right"], 0)
+        self.assertIn("note: %d depend on which" % said[0]["right"], self.ok("path", text, "--rule", "fma", *files))
+        self.assertNotIn("note:", self.ok("path", "binary32: x * w + b", "--rule", "fma", *files))
+
     def test_recorded(self):
         rng = random.Random(2)
         files = [self.array(k + ".npy", drawn(rng, "bfloat16")) for k in "xwb"]

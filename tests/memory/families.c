@@ -149,6 +149,28 @@ static void conversions(void) {
   }
 }
 
+/* Expressions under every rule. */
+static void paths(void) {
+  static float values[3][COUNT];
+  static uint16_t x[3][COUNT], z[COUNT];
+  hu_path path;
+  hu_view views[3];
+  hu_format bfloat16 = format("bfloat16");
+  hu_output to = hu_codes_out(z, 1, bfloat16);
+  done(hu_path_parse(&path, "bf16: relu(x * w + 0.5) - abs(b) * x", NULL, NULL));
+  for (unsigned k = 0; k < 3; k++) {
+    draw(values[k], COUNT, 30 + k);
+    CALL(hu_encode_n(COUNT, x[k], 1, values[k], 1, bfloat16, mode_at(HU_RNE), NULL, NULL));
+    views[k] = hu_codes(x[k], 1, bfloat16);
+  }
+  for (size_t i = 0; i < hu_path_rule_count(); i++) {
+    hu_path_rule rule;
+    done(hu_path_rule_parse(&rule, hu_path_rule_at(i).name, NULL));
+    CALL(hu_path_apply(COUNT, &to, views, &path, &rule, &exec));
+    add(z, sizeof z);
+  }
+}
+
 static void numbers(void) {
   static const char *const names[] = {"posit8", "posit32", "lns8", "nf4", "q15", "af4"};
   static float x[COUNT], z[COUNT], buffer[HU_TABLE_MAX];
@@ -381,6 +403,7 @@ static uint64_t all(int fill, uint32_t levels_off) {
   memset(d_values, 0, sizeof d_values);
   arrays();
   conversions();
+  paths();
   numbers();
   products();
   units();
