@@ -14,7 +14,8 @@ enum where {
   LAST,   /* the last part between dots: layer.weight_scale */
   END,    /* the end of the name: gate_up_proj_scales */
   WITHIN, /* a part, others may follow: weight.quant_state.bitsandbytes__nf4 */
-  BESIDE  /* the last part, and a tensor of the same begin may be codes or is a companion: too common a word else */
+  BESIDE, /* the last part, and a tensor of the same begin may be codes or is a companion: too common a word else */
+  CODES   /* the last part, of integers; of floats beside a `zero`, as HQQ stores codes, too: else a weight's name */
 };
 /* The names of compressed-tensors, ModelOpt, Hugging Face, torchao, bitsandbytes, AWQ, GPTQ, MLX, Quark, ComfyUI,
  * Mistral, Nunchaku, HQQ and llama.cpp: scales, what is subtracted, orders, tables of values, the state of a quantizer,
@@ -58,9 +59,9 @@ static const struct {
     {"weight_s_channel", LAST},
     {"weight_codebook", LAST},
     {"weight_zeros", LAST},
-    {"weight_packed", LAST},
-    {"qweight", LAST},
-    {"W_q", LAST},
+    {"weight_packed", CODES},
+    {"qweight", CODES},
+    {"W_q", CODES},
     {"qzeros", LAST},
     {"scales", LAST},
     {"biases", BESIDE},
@@ -72,7 +73,7 @@ static const struct {
     {"quant_state", WITHIN},
     {"SCB", LAST},
     {"weight_format", LAST},
-    {"qdata", LAST},
+    {"qdata", CODES},
     {"_qdata", END},
     {"per_tensor_scale", LAST},
     {"act_per_tensor_scale", LAST},
@@ -136,6 +137,17 @@ static void mark(reader *scan, const st_tensor *tensor, size_t begin) {
   add_begin(scan, tensor, begin && tensor->name[begin - 1] == '.' ? begin - 1 : begin);
 }
 
+/* Returns 1 if a tensor with a name of codes holds codes. begin: the letters in front of that name. */
+static int has_codes(const reader *scan, const st_tensor *tensor, size_t begin) {
+  size_t capacity = begin + sizeof "zero";
+  char *zero = may_be_codes(tensor->dtype) || quantized_dtype(tensor->dtype) ? NULL : malloc(capacity);
+  if (!zero) return 1;
+  snprintf(zero, capacity, "%.*szero", (int)begin, tensor->name);
+  int has = st_find(scan->file, zero) != NULL;
+  free(zero);
+  return has;
+}
+
 /* Looks for names that need no company. */
 static void read_names(reader *scan) {
   for (size_t i = 0; i < scan->file->count && scan->good; i++) {
@@ -143,6 +155,7 @@ static void read_names(reader *scan) {
     for (size_t k = 0; k < NAMES; k++) {
       size_t begin = names[k].where == BESIDE ? SIZE_MAX : begin_of(scan->file->tensors[i].name, k);
       if (begin == SIZE_MAX) continue;
+      if (names[k].where == CODES && !has_codes(scan, &scan->file->tensors[i], begin)) continue;
       mark(scan, &scan->file->tensors[i], begin);
       ends += names[k].where == END;
       others += names[k].where != END;

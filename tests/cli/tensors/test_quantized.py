@@ -81,6 +81,20 @@ class Quantized(support.Case):
                     self.bad(*args, says=(m, "quantized already", "'%s'" % first[0], first[1], "--include"))
                     self.assertEqual(self.left(), ["m.safetensors"])
 
+    def test_names_of_weights(self):
+        """Floats under a name of codes are weights, but beside a `zero`, as HQQ has them."""
+        o = self.path("o.safetensors")
+        for name in ("W_q", "qweight", "weight_packed", "qdata"):
+            for beside in ([], [("a.scale", "F32", (2, 4))]):
+                for dtype in ("F32", "BF16"):
+                    m = self.make([("a." + name, dtype, (2, 4)), ("a.W_k", dtype, (2, 4))] + beside)
+                    r = json.loads(self.ok("quantize", "-f", "float4_e2m1fn", "--json", m, o))
+                    rounded = {t["name"] for t in r["tensors"] if t["rounded"]}
+                    self.assertEqual(rounded - {"a.scale"}, {"a." + name, "a.W_k"}, (name, dtype, beside))
+            m = self.make([("a." + name, "BF16", (2, 4)), ("a.W_k", "BF16", (2, 4)), ("a.zero", "BF16", (2, 4))])
+            r = json.loads(self.ok("quantize", "-f", "float4_e2m1fn", "--json", "--include", "*", m, o))
+            self.assertEqual([t["name"] for t in r["tensors"] if t["rounded"] and t["name"] != "a.zero"], ["a.W_k"])
+
     def test_known(self):
         """Values of known layouts are rounded as those that decode writes; with --include as much as it names, by --layout."""
         m, o, v, w = (self.path(n + ".safetensors") for n in "movw")
