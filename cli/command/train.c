@@ -331,11 +331,18 @@ static int describe(train_run *run) {
   int status = configure(run);
   if (status == CLI_OK) status = run->sizes ? train_read_sizes(&sizes, run->sizes) : begin(run);
   if (status != CLI_OK) return status;
-  size_t n = hu_trainer_describe(run->trainer, run->sizes ? &sizes : NULL, NULL, 0, why);
-  char *text = n ? malloc(n + 1) : NULL;
-  if (!n) return cli_fail(run->config, "%s", why);
-  if (!text) return cli_fail(NULL, "out of memory");
-  (void)hu_trainer_describe(run->trainer, run->sizes ? &sizes : NULL, text, n + 1, why);
+  size_t size = 1 << 16, n = size; /* a net is built for each call */
+  char *text = NULL;
+  while (n >= size) {
+    size = n + 1;
+    char *more = realloc(text, size);
+    if (more) text = more;
+    n = more ? hu_trainer_describe(run->trainer, run->sizes ? &sizes : NULL, text, size, why) : 0;
+    if (!more || !n) {
+      free(text);
+      return more ? cli_fail(run->config, "%s", why) : cli_fail(NULL, "out of memory");
+    }
+  }
   fputs(text, stdout);
   free(text);
   return CLI_OK;
