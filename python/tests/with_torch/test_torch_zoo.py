@@ -107,6 +107,32 @@ def test_every_product(name):
     assert all(q.grad is None or bool(torch.isfinite(q.grad).all()) for q in model.parameters())
 
 
+@pytest.mark.long
+@pytest.mark.parametrize('name', ['GPT2', 'resnet18'])
+@pytest.mark.filterwarnings('ignore')
+def test_graphs(name):
+    """One graph of torch.compile for the whole model, and torch.export's, have the bits of eager mode."""
+    torch.manual_seed(0)
+    model, sample = MODELS[name]()
+    sample.pop('labels', None)
+    sample.update({'use_cache': False} if 'input_ids' in sample else {})  # torch.export has no rule for a cache as a result
+    p = ht.precision(RECIPE)
+
+    def passed(call, gradients=True):
+        z = call(**sample)
+        z = z.logits if hasattr(z, 'logits') else z
+        return [z.detach()] + list(torch.autograd.grad(z.square().mean(), list(model.parameters())) if gradients else [])
+    model.eval()
+    with p:
+        want = passed(model)
+        got = passed(torch.compile(model, fullgraph=True, backend='aot_eager'))
+        exported = torch.export.export(model, (), dict(sample), strict=False)
+    for one, two in zip(got, want):
+        same(one, two)
+    same(passed(exported.module(), False)[0], want[0])
+    assert not torch.equal(passed(model, False)[0], want[0])
+
+
 def small(sample=True):
     model, values = of_transformers('GPT2')
     return (model, values) if sample else model
