@@ -108,7 +108,8 @@ typedef struct hu_checkpoint_target {
   const char *name;    /* "ct-nvfp4" */
   const char *layout;  /* the row of the table that reads it; "": a dtype without scales */
   const char *program; /* whose quantizer it is, and where config.json says so: "compressed-tensors" */
-  const char *rule;    /* how a scale s and a code come from values, in the words of docs/checkpoints.md */
+  const char *rule;    /* the scaled format by which it makes codes of F32 (hu_scaling_rule_at), or a conversion
+                          (conversion.h); of integers its own name; "": numbers alone */
   const char *scaling; /* a scaled format (scaled.h) with its elements, blocks and scales, for which another rule may
                           stand; "": none may */
 } hu_checkpoint_target;

@@ -259,10 +259,12 @@ static hu_format type_of(const hui_work *work) {
 static hu_status take_rule(hui_work *work) {
   const hui_target *target = work->target;
   hu_format type = work->calc.type;
-  int which = hu_format_equal(type, hu_bfloat16()) ? 1 : hu_format_equal(type, hu_binary16()) ? 2 : 0;
+  const char *narrow = hu_format_equal(type, hu_bfloat16())   ? target->narrow[0]
+                       : hu_format_equal(type, hu_binary16()) ? target->narrow[1]
+                                                              : NULL;
   work->scaling = work->all->scaling;
-  if (work->all->order->rule || !target->rules[which]) return HU_OK;
-  return hu_scaling_parse(&work->scaling, target->rules[which], NULL);
+  if (work->all->order->rule || target->integers) return HU_OK;
+  return hu_scaling_parse(&work->scaling, narrow ? narrow : target->said.rule, NULL);
 }
 
 static void describe(hui_work *work) {

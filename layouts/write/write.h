@@ -31,8 +31,8 @@ enum { HUI_FOR_NOBODY, HUI_FOR_CT, HUI_FOR_MODELOPT, HUI_FOR_HF, HUI_FOR_GPT_OSS
 
 typedef struct hui_target {
   hu_checkpoint_target said;
-  const char *rules[3]; /* names of the rules (hu_scaling_rule_at) of binary32, bfloat16 and binary16 */
-  uint8_t integers;     /* 1: a rule of integers.c, which no scaled format says: -8 is a code, or there is a bias */
+  const char *narrow[2]; /* the rules of bfloat16 and binary16; NULL: said.rule, that of binary32 */
+  uint8_t integers;      /* 1: a rule of integers.c, which no scaled format says: -8 is a code, or there is a bias */
   uint8_t codes_are, bits, reader;
   uint8_t odd;            /* HUI_ODD_ */
   uint8_t whole;          /* 1: ends of names come behind the tensor's name; 0: instead of its ".weight" */
