@@ -152,6 +152,12 @@ class Programs(Folders):
         parts = self.written("ct-nvfp4", [y], "-f", "nvfp4_te", out="te")[0]
         self.assertEqual(parts[NAME + ".weight_scale"][2], bytes([0x7E]))
         self.assertEqual(parts[NAME + ".weight_global_scale"][2], floats([f32(1 / f32(1 / 448))]))
+        # The program's own rule, given by its name, gives the same folder.
+        w = tensor("F32", (40, 256), writing_model.numbers("F32", 40, 256))
+        for target, (rule, _, _) in writing_model.RULES.items():
+            if "." in rule:
+                own = self.written(target, [w], "--include", "*", out="own-" + target)[0]
+                self.assertEqual(self.written(target, [w], "--include", "*", "-f", rule, out="by-" + target)[0], own, target)
         z = tensor("F32", (2, 4), [1.0, 2, 3, 448, 0.5, 0.25, 1, 2])
         parts = self.written("ct-fp8-tensor", [z], "-f", "fp8_tensor", out="t")[0]
         self.assertEqual(parts[NAME + ".weight_scale"], ("F32", (1,), floats([1])))
