@@ -173,6 +173,10 @@ int cli_write_model(const cli_quantize_state *state, const char *target, const c
   order.rule = state->numeric.format_text;
   order.threads = state->numeric.threads;
   if (tensors_open_for_info(&in, in_path, state->from ? state->from : TENSORS_AUTO)) return CLI_BAD;
+  if (!hu_checkpoint_count(in.model)) {
+    tensors_close(&in);
+    return cli_fail(in_path, "holds no tensor that could be written");
+  }
   hu_checkpoint_change *changes = cli_alloc(hu_checkpoint_count(in.model), sizeof *changes);
   if (!state->activations && !strcmp(target, "modelopt-fp8"))
     cli_note(

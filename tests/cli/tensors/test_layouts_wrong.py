@@ -239,7 +239,11 @@ class Folders(Layouts):
         for i in (1, 2):
             self.write("e/model-%05d-of-00002.safetensors" % i, safetensors([]))
         self.assertIn("e: 0 tensors", self.ok("info", self.path("e")))
-        self.bad("decode", self.path("e"), self.path("z.safetensors"), says=("e: holds no tensor",))
+        os.mkdir(self.path("f"))
+        self.write("f/model.safetensors", safetensors([("w", "F32", (1,), floats([1.0]))]))
+        for out in ("z.safetensors", "f/z.safetensors", "f", "f/new"):
+            self.bad("decode", self.path("e"), self.path(out), says=("e: holds no tensor",))
+        self.assertEqual(os.listdir(self.path("f")), ["model.safetensors"])
         self.assertFalse(os.path.exists(self.path("z.safetensors")))
 
     def test_no_ordinary_file(self):
