@@ -49,7 +49,7 @@ static const hu_path_rule_entry rules[] = {
     {"triton.sm90", THREE "fma=on;relu=number", "a kernel of Triton 3.9 for compute capability 9.0; " SOURCE},
     {"triton.3.10", THREE "relu=number", "the same where products are not joined, from 3.10 on; " SOURCE},
     {"xla.cpu", "round=each;fma=on;by-constant=none;constants=operand;functions=sqrt;relu=maximum",
-     "jax.jit on a CPU; compared with JAX 0.10.2 once, by hand"},
+     "jax.jit on a CPU; tests run it against JAX 0.10.2"},
     {"xla.gpu",
      "round=end;fma=on;division=none;by-constant=none;of-constant=none;constants=exact;functions=none;relu=maximum;"
      "casts=elided",

@@ -10,6 +10,7 @@ A package that is missing ends the test with exit code 77 and its name; one that
 import importlib
 import os
 import pathlib
+import re
 import subprocess
 import sys
 import tempfile
@@ -134,6 +135,32 @@ class Run:
         there = np.asarray(theirs(codes), np.float64)
         good = (ours == there) & (np.signbit(ours) == np.signbit(there)) | (np.isnan(ours) & np.isnan(there))
         self.say('%s, values' % preset, ours, there, codes, good)
+
+    def path_operands(self, names, count=20000):
+        """A float32 array for each name, zeros, infinities and NaN among its numbers."""
+        np = self.np
+        random = np.random.default_rng(11)
+
+        def drawn():
+            x = np.concatenate([random.normal(size=count) * np.exp2(random.integers(-4, 5, count)),
+                                random.choice([0.0, -0.0, np.inf, -np.inf, np.nan, 1.0], 60)])
+            random.shuffle(x)
+            return x.astype(np.float32)
+        return {name: drawn() for name in names}
+
+    def same_path(self, rule, text, operands, theirs):
+        """`halfulp path` against the values of another program, float32 arrays both; a NaN is a NaN."""
+        np = self.np
+        files = []
+        for name, values in operands.items():
+            if re.search(r'\b%s\b' % name, text):
+                np.save(self.path(name + '.npy'), values)
+                files.append('%s=%s' % (name, self.path(name + '.npy')))
+        self.halfulp('path', '-q', text, '--rule', rule, *files, '-o', self.path('z.npy'))
+        ours = np.load(self.path('z.npy'))
+        good = (ours.view(np.uint32) == theirs.view(np.uint32)) | (np.isnan(ours) & np.isnan(theirs))
+        if self.say('%s under %s' % (text, rule), ours, theirs, next(iter(operands.values())), good):
+            print('%s under %s: %d elements, equal' % (text, rule, len(ours)))
 
     def differ(self, what, good, count):
         """A difference that docs/compatibility.md describes must be there, and be that one."""
