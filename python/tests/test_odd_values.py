@@ -57,6 +57,8 @@ CALLS = {
     'scaled.tile': (scaled.tile, dict(scales=CODES)),
     'scaled.untile': (scaled.untile, dict(tiles=np.zeros(512, np.uint8), rows=3, cols=4)),
     'scaled.gemm': (scaled.gemm, dict(a=T, b=T.T)), 'gemm': (halfulp.gemm, dict(a=X, b=X.T)),
+    'path': (halfulp.path, dict(text='bf16: x * w', x=X, w=X)),
+    'path operand': (lambda x: halfulp.path('bf16: -x', x=x), dict(x=X)),
     'dot': (halfulp.dot, dict(a=X, b=X)), 'hadamard': (halfulp.hadamard, dict(x=X)),
     's2fp8_encode': (halfulp.s2fp8_encode, dict(x=X)), 'hifloat4_encode': (halfulp.hifloat4_encode, dict(x=X)),
     'round_tensor': (halfulp.round_tensor, dict(x=X, rounding='s2fp8')),
@@ -103,7 +105,8 @@ FAMILIES = {'add': ['sub', 'mul', 'div', 'minimum', 'maximum', 'minimum_number',
             'exp': ['exp2', 'expm1', 'log', 'log2', 'log1p', 'tanh', 'sigmoid', 'erf', 'gelu', 'rsqrt', 'reciprocal',
                 'sin',
                     'cos', 'sqrt']}
-WITHOUT_ARGUMENTS = ['formats', 'levels', 'models', 'numbers', 'presets', 'rules', 'scalings', 'device_available']
+WITHOUT_ARGUMENTS = ['formats', 'levels', 'models', 'numbers', 'path_rules', 'presets', 'rules', 'scalings',
+                     'device_available']
 OTHERS = ['identify']  # runs the command
 
 
