@@ -156,7 +156,7 @@ static const hu_scaling_entry rules[] = {
      MX8 "s=down(A)/128;x=x/s)"},
     {"modelopt.mxfp4", "NVIDIA Model Optimizer mxfp4_tensor.py at a2fbac7, apart from its log2",
      LOG2 " Here A / 6 rounded up.", MX4 "minus=all;s=up(A/6);x=rnz(x/s))"},
-    {"quark.mxfp4.even", "AMD Quark quantization/utils.py at 1d27b55", "", MX4 "s=even1(A)/4;x=x/s)"},
+    {"quark.mxfp4.even", "AMD Quark quantization/utils.py at 1d27b55", "", MX4 "s=max(even1(A)/4,and(down(A/0x7f600000)*0x00000001,0x7f000000));x=x/s)"},
     {"quartet.mxfp4", "Quartet mxfp4_triton.py at 00ccd38, by amax", "The decoder takes 3/4 of it.",
      "scaled(float4_e2m1fn;scale=binary32;block=1x32;s=down(A)/4*(4/3);x=rnz(x/s))"},
     {"quartet.quest", "Quartet and qutlass, QuEST", "Its scale comes from a standard deviation.", ""},
