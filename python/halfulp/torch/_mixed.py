@@ -5,6 +5,7 @@ torch.nn.utils.parametrize gives each module a class of its own, directly above 
 the last parametrization is removed. What is mixed in therefore lies below such a class.
 """
 import functools
+from typing import Any
 
 from torch.nn.utils import parametrize
 
@@ -30,6 +31,6 @@ def mixed(plain: type, mixin: type) -> type:
     return _above(mixed(plain.__bases__[0], mixin), plain) if _is_parametrized(plain) else _over(plain, mixin)
 
 
-def plain_of(kind: type) -> type:
+def plain_of(kind: Any) -> Any:
     """The class that `mixed` was called with, with the parametrizations that the module has now."""
     return _above(plain_of(kind.__bases__[0]), kind) if _is_parametrized(kind) else kind._plain
