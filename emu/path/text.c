@@ -101,7 +101,7 @@ static int read_operand(parser *input, const char *name, size_t at) {
   uint32_t i = 0;
   while (i < path->operands && strcmp(path->name[i], name) != 0) i++;
   if (i == HU_PATH_OPERANDS) return failed(input, at, HU_E_TEXT, "more than 8 operands");
-  if (i == path->operands) strcpy(path->name[path->operands++], name);
+  if (i == path->operands) memcpy(path->name[path->operands++], name, strlen(name) + 1);
   return add(input, node_of(HU_PATH_OPERAND, (int)i, 0), at);
 }
 
