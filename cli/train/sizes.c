@@ -33,9 +33,11 @@ static int read_size(hu_model_sizes *sizes, const char *text, size_t n) {
   if (!value) return !cli_fail(NULL, "--sizes: '%s' is not name=number", word);
   *value++ = 0;
   for (size_t i = 0; i < sizeof fields / sizeof *fields; i++) {
+    size_t *size = (size_t *)((char *)sizes + fields[i].at);
     if (strcmp(fields[i].name, word) != 0) continue;
+    if (*size) return !cli_fail(NULL, "--sizes: '%s' is given twice", word);
     if (cli_read_u64(&x, "--sizes", value, 1, UINT64_C(1) << 32)) return 0;
-    *(size_t *)((char *)sizes + fields[i].at) = (size_t)x;
+    *size = (size_t)x;
     return 1;
   }
   return !cli_fail(NULL,

@@ -65,6 +65,7 @@ class Networks(TrainCase):
                      says=["model.file", "bad.net: line 3: add of 8 x 8 x 1 and 6 x 6 x 4: operands of different shapes"])
         self.bad("train", "--describe", "--sizes", "high=3", says=["--sizes", "'high'", "height"])
         self.bad("train", "--describe", "--sizes", "height", says="name=number")
+        self.bad("train", "--describe", "--sizes", "height=8,width=3,height=9", says="'height' is given twice")
         self.bad("train", "--describe", "--sizes", "height=x", says="--sizes")
         self.bad("train", self.config(SMALL), "--sizes", "height=3", says="--describe")
         self.bad("train", "--describe", "--json", says="--describe")
