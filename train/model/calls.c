@@ -57,12 +57,21 @@ static double number_of(const hu_network *network, int which, const hu_argument 
   }
 }
 
+enum { FUNCTIONS = sizeof functions / sizeof *functions };
+
+static size_t function_named(const char *name, size_t size) {
+  size_t f = 0;
+  while (f < FUNCTIONS && (strlen(functions[f].name) != size || memcmp(functions[f].name, name, size) != 0)) f++;
+  return f;
+}
+
+int hui_is_function(const char *name, size_t size) { return function_named(name, size) < FUNCTIONS; }
+
 int hui_network_function(hu_network *network, const char *name, size_t size, const hu_argument *arguments, size_t count,
                          hu_item *result) {
   static const char *const kinds[] = {"", "number", "list", "word", "value", "start"};
-  size_t f = 0, all = sizeof functions / sizeof *functions;
-  while (f < all && (strlen(functions[f].name) != size || memcmp(functions[f].name, name, size) != 0)) f++;
-  if (f == all) return 0;
+  const size_t f = function_named(name, size);
+  if (f == FUNCTIONS) return 0;
   int good = count >= 1 && count <= functions[f].at_most;
   for (size_t k = 0; k < count; k++) good &= arguments[k].item.kind == functions[f].takes && !arguments[k].name;
   if (!good) {

@@ -85,16 +85,16 @@ static hu_item number(hu_network *network) {
 }
 
 static hu_item list(hu_network *network, int live) {
-  enum { MOST = 256 };
-  double numbers[MOST];
+  double numbers[HU_NETWORK_LIST];
   size_t count = 0;
   if (hui_network_takes(network, "]")) return hui_network_list(network, numbers, 0);
   do {
     hu_item item = hui_network_expression(network, live);
-    if (live && network->status == HU_OK && (item.kind != HU_ITEM_NUMBER || count == MOST))
-      return hui_network_wrong(network, HU_E_TEXT, "a list is of numbers, up to %d", MOST);
+    if (network->status != HU_OK) return nothing;
+    if (live && (item.kind != HU_ITEM_NUMBER || count == HU_NETWORK_LIST))
+      return hui_network_wrong(network, HU_E_TEXT, "a list is of numbers, up to %d", HU_NETWORK_LIST);
     if (live) numbers[count++] = item.number;
-  } while (network->status == HU_OK && hui_network_takes(network, ","));
+  } while (hui_network_takes(network, ","));
   if (!hui_network_takes(network, "]")) return hui_network_wrong(network, HU_E_TEXT, "] is missing");
   return live ? hui_network_list(network, numbers, count) : nothing;
 }

@@ -260,12 +260,13 @@ void hui_network_unknown(hu_network *network, const char *name, size_t size) {
 
 /* ---- arguments ---- */
 
-/* A list of equal numbers is that number: rectangles and one-sided pads have no operators. */
-static int is_even(const hu_item *item) {
-  for (size_t i = 1; item->kind == HU_ITEM_LIST && i < item->count; i++) {
-    if (item->list[i] != item->list[0]) return 0;
-  }
-  return item->kind != HU_ITEM_LIST || item->count == 2;
+/* Returns the argument; of two equal numbers one, because rectangles and one-sided pads have no operators. */
+static hu_item of_pair(const hu_item *item) {
+  hu_item one = *item;
+  if (item->kind != HU_ITEM_LIST || item->count != 2 || item->list[0] != item->list[1]) return one;
+  one.kind = HU_ITEM_NUMBER;
+  one.number = item->list[0];
+  return one;
 }
 
 /* What is wrong with an argument; NULL: nothing. */
@@ -280,8 +281,8 @@ static const char *wrong_argument(const hu_layer_parameter *parameter, const hu_
                  ? NULL
                  : "not a start: normal, fan_in, fan_out, fan_sum, uniform, inverse_root or constant";
     case 'n':
-      if (item->kind == HU_ITEM_LIST && is_even(item)) return NULL;
-      if (item->kind == HU_ITEM_LIST) return "no layer with two different numbers is computed as yet";
+      if (item->kind == HU_ITEM_LIST && item->count == 2)
+        return "no layer with two different numbers is computed as yet";
       return item->kind == HU_ITEM_NUMBER && x >= 0 && x <= 0x1p40 && x == floor(x) ? NULL : "not a whole number";
     case 'b': return item->kind == HU_ITEM_NUMBER && (x == 0 || x == 1) ? NULL : "neither 0 nor 1";
     case 'f':
@@ -322,9 +323,9 @@ static size_t take(hu_network *network, const hu_layer *layer, const hu_argument
     if (place < 0) return 0;
     const hu_layer_parameter *parameter = &layer->parameter[place];
     hu_item *item = &items[all ? i : (size_t)place];
-    const char *wrong = item->kind ? "given twice" : wrong_argument(parameter, &arguments[i].item);
-    *item = arguments[i].item;
-    if (item->kind == HU_ITEM_LIST && item->count) item->number = item->list[0];
+    const int twice = item->kind != HU_ITEM_NONE;
+    *item = of_pair(&arguments[i].item);
+    const char *wrong = twice ? "given twice" : wrong_argument(parameter, item);
     if (wrong)
       hui_network_wrong(network, *wrong == 'n' && parameter->type == 'f' ? HU_E_TRAIN : HU_E_TEXT, "%s: %s: %s",
                         layer->name, parameter->name, wrong);

@@ -65,7 +65,16 @@ static void end(hu_network *network) {
 
 /* ---- variables ---- */
 
+/* Refuses to call something by the name of a layer or a function, which calls would not find. */
+static void refuse_taken(hu_network *network, const char *name, size_t size, const char *what) {
+  const int layer = hui_is_layer(name, size);
+  if (layer || hui_is_function(name, size))
+    hui_network_wrong(network, HU_E_NAME, "%s: '%.*s' is a %s", what, (int)(size < 64 ? size : 64), name,
+                      layer ? "layer" : "function");
+}
+
 static void set(hu_network *network, const char *name, size_t size, const hu_item *item) {
+  if (item->kind == HU_ITEM_WORD) refuse_taken(network, name, size, "name of a layer");
   if (network->status != HU_OK) return;
   for (size_t i = network->frame; i < network->variables; i++) {
     if (network->variable[i].size != size || memcmp(network->variable[i].name, name, size) != 0) continue;
@@ -121,8 +130,7 @@ static void run_key(hu_network *network, int live) {
 static void run_block(hu_network *network, int live) {
   const char *name, *parameter;
   size_t n = new_name(network, &name);
-  if (network->status == HU_OK && live && hui_is_layer(name, n))
-    hui_network_wrong(network, HU_E_NAME, "block: '%.*s' is a layer", (int)(n < 64 ? n : 64), name);
+  if (live) refuse_taken(network, name, n, "block");
   if (!hui_network_takes(network, "(")) hui_network_wrong(network, HU_E_TEXT, "( is missing");
   if (live && network->blocks == HU_NETWORK_BLOCKS)
     hui_network_wrong(network, HU_E_TEXT, "more than %d blocks", HU_NETWORK_BLOCKS);
@@ -144,7 +152,7 @@ static void run_block(hu_network *network, int live) {
 static void scope_part(hu_network *network, char part[HU_SCOPE_MAX], int live) {
   size_t n = 0;
   hui_network_skip(network);
-  while (network->status == HU_OK && n < HU_SCOPE_MAX - 1) {
+  while (network->status == HU_OK && n < HU_SCOPE_MAX) {
     const char c = network->text[network->at];
     if (!c || strchr(" \t\r\n#", c)) break;
     network->at++;
@@ -155,8 +163,8 @@ static void scope_part(hu_network *network, char part[HU_SCOPE_MAX], int live) {
     if (live && network->status == HU_OK) n += (size_t)snprintf(part + n - 1, HU_SCOPE_MAX - n + 1, "%.0f", x) - 1;
   }
   part[n < HU_SCOPE_MAX ? n : HU_SCOPE_MAX - 1] = 0;
-  if (network->status == HU_OK && (n == 0 || n >= HU_SCOPE_MAX - 1))
-    hui_network_wrong(network, HU_E_TEXT, "scope: no name, or one of more than %d characters", HU_SCOPE_MAX - 2);
+  if (network->status == HU_OK && (n == 0 || n >= HU_SCOPE_MAX))
+    hui_network_wrong(network, HU_E_TEXT, "scope: no name, or one of more than %d characters", HU_SCOPE_MAX - 1);
 }
 
 static void enter(hu_network *network) {

@@ -49,6 +49,7 @@ enum {
   HU_NETWORK_ARGUMENTS = 16,
   HU_NETWORK_VARIABLES = 256,
   HU_NETWORK_BLOCKS = 64,
+  HU_NETWORK_LIST = 256,      /* numbers in a list */
   HU_NETWORK_LISTED = 4096,   /* numbers in all lists */
   HU_NETWORK_DEPTH = 60,      /* parentheses, blocks and calls within each other */
   HU_NETWORK_STEPS = 1 << 20, /* statements that are run */
@@ -106,6 +107,8 @@ struct hu_network {
 /* Calls a function. Returns 0 if there is none of that name. */
 int hui_network_function(hu_network *network, const char *name, size_t size, const hu_argument *arguments, size_t count,
                          hu_item *result);
+/* Returns 1 if that is a function's name. */
+int hui_is_function(const char *name, size_t size);
 /* Adds a layer. Returns 0 if there is none of that name. */
 int hui_network_layer(hu_network *network, const char *name, size_t size, const hu_argument *arguments, size_t count,
                       hu_item *result);

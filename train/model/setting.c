@@ -37,22 +37,26 @@ static hu_item of_record(hu_network *network, const hu_text_key *key) {
 
 /* Reads the numbers of a list, between slashes. */
 static hu_item read_list(hu_network *network, const char *text, size_t n) {
-  double numbers[HU_NETWORK_ARGUMENTS];
+  double numbers[HU_NETWORK_LIST];
   size_t count = 0;
   for (size_t from = 0; from <= n; count++) {
     size_t length = 0;
     while (from + length < n && text[from + length] != '/') length++;
-    if (count == HU_NETWORK_ARGUMENTS || !hui_read_number(text + from, length, &numbers[count])) return nothing;
+    if (count == HU_NETWORK_LIST || !hui_read_number(text + from, length, &numbers[count])) return nothing;
     from += length + 1;
   }
   return hui_network_list(network, numbers, count);
 }
 
+/* Reads n characters, "name=value" from `=` on; a name alone is 1. */
 static hu_item read_setting(hu_network *network, const char *text, size_t n, const hu_item *standard) {
   hu_item item = nothing;
+  const int alone = n == 0;
+  text += !alone;
+  n -= !alone;
   if (standard->kind == HU_ITEM_LIST) return read_list(network, text, n);
   if (standard->kind == HU_ITEM_WORD) return hui_is_layer(text, n) ? word_item(text, n) : nothing;
-  if (hui_read_number(n ? text : "1", n ? n : 1, &item.number)) item.kind = HU_ITEM_NUMBER;
+  if (hui_read_number(alone ? "1" : text, alone ? 1 : n, &item.number)) item.kind = HU_ITEM_NUMBER;
   return item;
 }
 
@@ -73,7 +77,7 @@ hu_item hui_network_key(hu_network *network, const char *name, size_t size, hu_i
     size_t all = strcspn(text, ","), n = strcspn(text, ",=");
     if (n == size && memcmp(text, name, n) == 0) {
       if (i < 32) network->settings |= 1u << i;
-      hu_item item = read_setting(network, text + n + (n < all), all - n - (n < all), &standard);
+      hu_item item = read_setting(network, text + n, all - n, &standard);
       if (item.kind != standard.kind)
         return hui_network_wrong(network, HU_E_TEXT, "the setting '%.*s' is not of its key's kind",
                                  (int)(all < 64 ? all : 64), text);

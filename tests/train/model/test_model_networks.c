@@ -185,6 +185,24 @@ static void description(void **state) {
 
 /* ---- the language ---- */
 
+/* Lists of two equal numbers and the longest scope are described as a text that is read again. */
+static void described_again(void **state) {
+  (void)state;
+  static const char text[] =
+      "x = image(8, 8, 3)\nscope abcdefghijklmnopqrstuvwxyz_0123456789\n  scope b{1 + 1}efghijklmnopqrstuvwxyz3\n"
+      "    x = conv(x, 4, [3, 3], stride=[1, 1], pad=[1, 1])\n  end\nend\noutput max_pool(x, [2, 2], 2, pad=[0, 0])\n";
+  hu_model m = model_of(text);
+  char *first = described(&m, &image);
+  if (!strstr(first, "scope abcdefghijklmnopqrstuvwxyz_0123456789.b2efghijklmnopqrstuvwxyz3\n") ||
+      !strstr(first, "  v1 = conv(v0, 4, 3, pad=1)  #"))
+    fail_msg("%s", first);
+  hu_model again = model_of(first);
+  char *second = described(&again, &image);
+  assert_string_equal(first, second);
+  free(first);
+  free(second);
+}
+
 /* The sentence of a text that is refused, as it is read or as it is built. */
 static hu_status refusal(const char *text, const char *settings, char *why, size_t size) {
   hu_model m;
@@ -218,6 +236,9 @@ static void refused(void **state) {
       {HEAD "output rms_norm(x)\n", HU_E_NAME, "line 2: there is no layer, block or function 'rms_norm'"},
       {HEAD "output rellu(x)\n", HU_E_NAME, "perhaps relu is meant"},
       {HEAD "output conv(x, 4, [3, 5])\n", HU_E_TEXT, "kernel: no layer with two different numbers is computed as yet"},
+      {HEAD "output conv(x, 4, [])\n", HU_E_TEXT, "kernel: not a whole number"},
+      {HEAD "output conv(x, 4, [2.5, 2.5])\n", HU_E_TEXT, "kernel: not a whole number"},
+      {HEAD "output conv(x, 4, 3, pad=[-1, -1])\n", HU_E_TEXT, "pad: not a whole number"},
       {HEAD "output conv(x, 4, 3, dilation=2)\n", HU_E_TRAIN, "dilation: no other number is computed as yet"},
       {HEAD "output max_pool(x, 2, 2, ceil=1)\n", HU_E_TRAIN, "max_pool: ceil: no other number is computed as yet"},
       {HEAD "output batch_norm(x, eps=1e-3)\n", HU_E_TRAIN, "line 2: batch_norm: eps: no other number"},
@@ -243,6 +264,8 @@ static void refused(void **state) {
       {HEAD "output 1 / 0\n", HU_E_TRAIN, "not a finite number"},
       {HEAD "output x + 1\n", HU_E_TEXT, "+: not between two numbers"},
       {HEAD "block relu(x)\nend\noutput x\n", HU_E_NAME, "block: 'relu' is a layer"},
+      {HEAD "block floor(x)\nend\noutput x\n", HU_E_NAME, "line 2: block: 'floor' is a function"},
+      {HEAD "gelu = relu\noutput gelu(x)\n", HU_E_NAME, "line 2: name of a layer: 'gelu' is a layer"},
       {HEAD "block b(y)\n  return b(y)\nend\noutput b(x)\n", HU_E_TEXT, "deep"},
       {HEAD "block b(y)\n  return y\nend\noutput b(x, x)\n", HU_E_TEXT, "other arguments"},
       {HEAD "block a(n)\n  return m\nend\nblock b(m)\n  return a(m)\nend\noutput b(x)\n", HU_E_NAME,
@@ -256,6 +279,20 @@ static void refused(void **state) {
     hu_status status = refusal(bad[i].text, NULL, why, sizeof why);
     if (status != bad[i].status || !strstr(why, bad[i].says))
       fail_msg("%s%s: %s", bad[i].text, hu_status_name(status), why);
+  }
+}
+
+/* A list that is too long is refused, also where its next number is none. */
+static void long_lists(void **state) {
+  (void)state;
+  char text[2048], why[512];
+  for (int last = 0; last < 2; last++) {
+    size_t n = (size_t)snprintf(text, sizeof text, HEAD "l = [1");
+    for (int i = 1; i < 256; i++) n += (size_t)snprintf(text + n, sizeof text - n, ",\n1");
+    snprintf(text + n, sizeof text - n, ", %s]\noutput x\n", last ? "unknown" : "1");
+    assert_int_equal(refusal(text, NULL, why, sizeof why), last ? HU_E_NAME : HU_E_TEXT);
+    assert_non_null(
+        strstr(why, last ? "line 257: there is no 'unknown'" : "line 257: a list is of numbers, up to 256"));
   }
 }
 
@@ -362,9 +399,15 @@ static void settings(void **state) {
     const char *settings;
     hu_status status;
     const char *says;
-  } table_of[] = {{"wide=2,last=gelu,more=4/5/6,odd", HU_OK, ""}, {"odd", HU_OK, ""},
-                  {"high=2", HU_E_NAME, "no key 'high'"},         {"wide=2,wide=2", HU_E_NAME, "set twice"},
-                  {"wide=a", HU_E_TEXT, "'wide=a' is not"},       {"more=1//2", HU_E_TEXT, "'more=1//2' is not"},
+  } table_of[] = {{"wide=2,last=gelu,more=4/5/6,odd", HU_OK, ""},
+                  {"odd", HU_OK, ""},
+                  {"high=2", HU_E_NAME, "no key 'high'"},
+                  {"wide=2,wide=2", HU_E_NAME, "set twice"},
+                  {"wide=a", HU_E_TEXT, "'wide=a' is not"},
+                  {"more=1//2", HU_E_TEXT, "'more=1//2' is not"},
+                  {"wide=", HU_E_TEXT, "'wide=' is not"},
+                  {"odd=", HU_E_TEXT, "'odd=' is not"},
+                  {"more=1/1/1/1/1/1/1/1/1/1/1/1/1/1/1/1/1", HU_E_SHAPE, "line 7: conv of 2 x 2 x 3"},
                   {"last=3", HU_E_TEXT, "'last=3' is not"}};
   char why[512];
   for (size_t i = 0; i < sizeof table_of / sizeof *table_of; i++) {
@@ -424,8 +467,9 @@ static void starts(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(digests), cmocka_unit_test(descriptions), cmocka_unit_test(description),
-      cmocka_unit_test(refused), cmocka_unit_test(bad_grammar),  cmocka_unit_test(broken),
-      cmocka_unit_test(numbers), cmocka_unit_test(settings),     cmocka_unit_test(starts)};
+      cmocka_unit_test(digests),         cmocka_unit_test(descriptions), cmocka_unit_test(description),
+      cmocka_unit_test(refused),         cmocka_unit_test(bad_grammar),  cmocka_unit_test(broken),
+      cmocka_unit_test(numbers),         cmocka_unit_test(settings),     cmocka_unit_test(starts),
+      cmocka_unit_test(described_again), cmocka_unit_test(long_lists)};
   return cmocka_run_group_tests_name("model networks", tests, NULL, NULL);
 }
