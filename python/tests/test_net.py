@@ -11,7 +11,7 @@ import pytest
 
 import halfulp
 from halfulp import _abi
-from halfulp.train import LossScaler, Net, Optimizer, Trainer, Update
+from halfulp.train import LossScaler, Net, Optimizer, Trainer, Update, write_weights
 
 SOURCE = pathlib.Path(os.environ.get('HALFULP_SOURCE', pathlib.Path(__file__).resolve().parents[2]))
 DATA = SOURCE / 'data'
@@ -450,6 +450,24 @@ def test_trainers_masks(tmp_path):
     assert other.step().loss != named.log['loss'][0]
 
 
+def test_weights_are_whole(tmp_path):
+    """Weights that float32 does not hold are neither set nor written, also where others go before them."""
+    net, path = small(), tmp_path / 'w.safetensors'
+    before, ones = net.digest, {name: np.ones_like(own) for name, own in net.parameters().items()}
+    for last in (ones['linear2.bias'] * 1j, np.full((1, 4), 0.1), np.full((1, 4), 'a')):
+        with pytest.raises(TypeError, match='linear2.bias'):
+            net.load_weights(dict(ones, **{'linear2.bias': last}))
+        with pytest.raises(TypeError, match='linear2.bias'):
+            write_weights(path, dict(ones, **{'linear2.bias': last}))
+        assert net.digest == before and not path.exists()
+    for name in ('__metadata__', 3):
+        with pytest.raises(ValueError, match='name of a tensor'):
+            write_weights(path, {name: np.ones((1, 1), np.float32)})
+    write_weights(path, {name: own.astype(np.float64) for name, own in ones.items()})
+    net.load_weights(path)
+    assert all((own == 1).all() for own in net.parameters().values())
+
+
 def test_trainers_network(tmp_path):
     """model.file is a network's text."""
     path = tmp_path / 'mine.net'
@@ -461,6 +479,8 @@ def test_trainers_network(tmp_path):
     named.step()
     named.net.load_weights(tmp_path / 'w.safetensors')
     assert named.net.digest == run.digest != Trainer(CONFIG, folder=DATA).digest
+    with pytest.raises(TypeError, match='model: give a text, not bytes'):
+        Net(path.read_bytes(), batch=1)
     for text, says in (('x = image(8, 8, 1)\noutput linear(x, 10)\n', 'model.file: has 64 rows of outputs'),
                        ('x = input(1, 63)\noutput linear(x, 10)\n', 'reads 63 numbers'),
                        ('x = input(1, 64)\n\noutput add(x, linear(x, 10))', 'mine.net: line 3: add of 64 and 10'),

@@ -12,6 +12,7 @@ from typing import Any, Dict, List, Mapping, NamedTuple, Tuple, Union
 import numpy as np
 
 from .. import _abi as abi
+from .. import _host as host
 
 _KIND = 'halfulp trainer, 1'
 _KINDS = (_KIND, 'halfulp training run, 1')  # the second: a checkpoint of the command
@@ -46,8 +47,12 @@ def write(path: str, state: State) -> None:
 
 def write_weights(path: 'Union[str, os.PathLike[str]]', tensors: Mapping[str, np.ndarray],
                   more: Mapping[str, str] = {}) -> None:
-    """Writes float32 arrays by name as a safetensors file, which appears under its name complete or not at all.
-    OSError: it cannot be written."""
+    """Writes arrays of float32, or of a type that float32 holds, by name as a safetensors file, which appears under its
+    name complete or not at all. OSError: it cannot be written."""
+    for name in tensors:
+        if not isinstance(name, str) or name == '__metadata__':
+            raise abi.HalfulpValueError('tensors: {!r} cannot be the name of a tensor'.format(name))
+    tensors = {name: host.float32(name, tensor) for name, tensor in tensors.items()}
     path, header = os.fspath(path), _header(tensors, more)
     folder = os.path.dirname(path) or '.'
     number, draft = tempfile.mkstemp(prefix='.halfulp-', dir=folder)

@@ -61,13 +61,12 @@ class Traced(NamedTuple):
 
     def load(self, net: NetView, state: Mapping[str, Any]) -> None:
         """Sets a net's parameters from arrays by the module's names, `module.state_dict()` or a file's, say.
-        HalfulpValueError: one is not there or has another shape; nothing is set then."""
+        Errors are those of `NetView.load_weights`; nothing is set then."""
         missing = [weight.name for weight in self.weights if weight.name not in state]
         if missing:
             raise abi.HalfulpValueError('weights: there is no {!r}'.format(missing[0]))
         arrays = [weight.here(_array(state[weight.name])) for weight in self.weights]
-        for name, array in zip(net.parameter_names, arrays):
-            net.set_parameter(name, array)
+        net.load_weights(dict(zip(net.parameter_names, arrays)))
 
     def state_dict(self, net: NetView, gradients: bool = False) -> Dict[str, np.ndarray]:
         """A net's parameters, or their gradients, by the module's names and in its shapes."""

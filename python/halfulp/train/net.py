@@ -179,8 +179,8 @@ class NetView:
     def load_weights(self, weights: Union[str, 'os.PathLike[str]', Mapping[str, Any]]) -> None:
         """Sets all parameters, by name, from arrays or from a safetensors file, which may have others, too.
 
-        OSError: it cannot be read. HalfulpValueError: a parameter is not there, or has another shape; nothing is set
-        then.
+        OSError: it cannot be read. HalfulpValueError: a parameter is not there, or has another shape. HalfulpTypeError:
+        float32 does not hold its numbers. Nothing is set then.
         """
         given = weights if isinstance(weights, Mapping) else read_weights(weights)
         for name, own in self.parameters(copy=False).items():
@@ -188,8 +188,9 @@ class NetView:
                 raise abi.HalfulpValueError('weights: there is no {!r}'.format(name))
             if np.shape(given[name]) != own.shape:
                 raise abi.HalfulpValueError('{}: shape {} instead of {}'.format(name, np.shape(given[name]), own.shape))
-        for name in self.parameter_names:
-            self.set_parameter(name, given[name])
+        numbers = {name: host.float32(name, given[name]) for name in self.parameter_names}
+        for name, one in numbers.items():
+            self.set_parameter(name, one)
 
     def __repr__(self) -> str:
         return '{}({} values, {} parameters)'.format(type(self).__name__, len(self.value_names),
@@ -479,16 +480,16 @@ class Net(NetView):
 
 def _read_model(record: s.hu_model, model: str, keys: str) -> None:
     """Reads a name, or a text of layers, whose bytes stay with the record."""
-    if '\n' not in model:
+    where, raw = ctypes.c_size_t(0), abi.raw_text('model', model)
+    if b'\n' not in raw:
         if keys:
             raise abi.HalfulpValueError('keys: they are those of a text of layers, and model is a name')
         abi.parse('model', model, abi.train().hu_model_parse, record)
         return
-    where, raw = ctypes.c_size_t(0), abi.raw_text('model', model)
     status = abi.train().hu_model_parse(abi.address(record), raw, ctypes.addressof(where))
     if status != s.OK:
         line, rest = raw[:where.value].count(b'\n') + 1, raw[where.value:].decode(errors='replace').partition('\n')[0]
-        raise abi.error(status, 'model', 'line {}, from {!r} on'.format(line, rest))
+        raise abi.error(status, 'model', 'line {}, from {!r} on'.format(line, rest[:60]))
     record.text, record.settings = raw, abi.raw_text('keys', keys) or None
 
 
