@@ -125,15 +125,33 @@ static int depends_on(const char *key) {
   return i < hu_trainer_key_count() && (hu_trainer_key_at(i).weights || strcmp(key, "precision.system") == 0);
 }
 
+typedef struct named_key {
+  const char *key;
+  int times; /* how often it is among the keys, so far */
+} named_key;
+
+static int is_twice(void *context, const char *key) {
+  named_key *one = context;
+  one->times += strcmp(one->key, key) == 0;
+  return one->times > 1;
+}
+
+typedef struct checked_keys {
+  const sweep_setup *sweep;
+  const hu_trainer *trainer;
+} checked_keys;
+
 /* Is it a key, and one that the runs depend on? What precision.system sets they do. */
 static int check_key(void *context, const char *key) {
-  const hu_trainer *trainer = context;
+  const checked_keys *keys = context;
+  const hu_trainer *trainer = keys->trainer;
   const char *kind = hu_trainer_get(trainer, "assignment.kind");
   if (!hu_trainer_get(trainer, key)) {
     const char *nearest = config_nearest(key);
     return nearest ? cli_fail("--key", "%s: there is no such key; perhaps %s is meant", key, nearest)
                    : cli_fail("--key", "%s: there is no such key", key);
   }
+  if (sweep_each_key(keys->sweep, is_twice, &(named_key){key, 0})) return cli_fail("--key", "%s is there twice", key);
   if (strcmp(key, "run.seed") == 0) return cli_fail("--key", "run.seed is what --seeds is for");
   if (!depends_on(key)) return cli_fail("--key", "%s changes nothing in the weights", key);
   if (strcmp(key, "assignment.ratio") == 0 && kind && strcmp(kind, "demote") != 0)
@@ -225,7 +243,8 @@ static int plan_runs(sweep_setup *sweep) {
   hu_trainer *trainer = hu_trainer_new();
   int status = trainer ? config_apply(trainer, &sweep->file, sweep->config) : cli_fail(NULL, "out of memory");
   for (size_t i = 0; i < sweep->sets && status == CLI_OK; i++) status = config_set(trainer, sweep->set[i]);
-  if (status == CLI_OK && !sweep_has_assignments(sweep)) status = sweep_each_key(sweep, check_key, trainer);
+  if (status == CLI_OK && !sweep_has_assignments(sweep))
+    status = sweep_each_key(sweep, check_key, &(checked_keys){sweep, trainer});
   hu_trainer_free(trainer);
   for (size_t i = 0; i < sweep->runs && status == CLI_OK; i++)
     status = plan_run(sweep, &sweep->run[i], &sweep->work.item[i]);

@@ -205,6 +205,7 @@ class Sweep(SweepCase):
                              ("1,2;1,x", "run.batch: 'x'")):
             self.bad(*self.args("o", *keys, values=values), says=says)
         self.bad(*self.args("o", "--key", "optimizer.rate,run.bath", values="1,2;3,4"), says="run.bath: there is no such key")
+        self.bad(*self.args("o", "--key", "run.batch,run.batch", values="1,2;3,4"), says="run.batch is there twice")
 
     def most_accurate(self, z):
         best = max(r["mean"] for r in z["rows"][1:])
