@@ -187,11 +187,24 @@ static int joins(const run *call) {
          (call->rule->word[HU_PATH_ROUND] == ROUND_END || hu_format_equal(call->compute, call->path->format));
 }
 
+/* Does the rule leave this cast out? */
+static int is_elided(const run *call, const hu_path_node *node) {
+  unsigned width = (unsigned)node->format.sign + node->format.e + node->format.m;
+  return node->kind == HU_PATH_CAST && width == 16 && call->rule->word[HU_PATH_CASTS] == CASTS_ELIDED;
+}
+
+/* The node below casts that are left out. */
+static const hu_path_node *without_casts(const run *call, unsigned i) {
+  const hu_path_node *node = &call->path->node[i];
+  while (is_elided(call, node)) node = &call->path->node[node->x[0]];
+  return node;
+}
+
 /* The product that operand k of a sum is, perhaps below a minus sign; NULL: another operation. */
 static const hu_path_node *product_of(const run *call, unsigned i, int *negative) {
-  const hu_path_node *node = &call->path->node[i];
+  const hu_path_node *node = without_casts(call, i);
   *negative = node->kind == HU_PATH_NEGATIVE;
-  if (*negative) node = &call->path->node[node->x[0]];
+  if (*negative) node = without_casts(call, node->x[0]);
   return is_product(call, node) ? node : NULL;
 }
 
@@ -237,9 +250,8 @@ static void do_operation(run *call, unsigned i) {
 
 static void do_cast(run *call, unsigned i) {
   const hu_path_node *node = &call->path->node[i];
-  unsigned width = (unsigned)node->format.sign + node->format.e + node->format.m;
   call->node[i] = call->node[node->x[0]];
-  if (call->rule->word[HU_PATH_CASTS] == CASTS_KEPT || width != 16) convert(call, &call->node[i], node->format);
+  if (!is_elided(call, node)) convert(call, &call->node[i], node->format);
 }
 
 /* Loads an operand, with canonical NaNs. */

@@ -171,13 +171,22 @@ class Path:
                 b = self.settled(b)
         return a, b
 
+    def is_elided(self, form):
+        return self.rule["casts"] == "elided" and form in ("bfloat16", "binary16")
+
+    def without_casts(self, node):
+        while isinstance(node, ast.Call) and node.func.id == "to" and self.is_elided(node.args[1].id):
+            node = node.args[0]
+        return node
+
     def sum(self, node):
         minus = isinstance(node.op, ast.Sub)
         sides = [node.left, node.right]
         joins = self.rule["round"] == "end" or self.compute == self.format
         for k in {"off": (), "on": (0, 1), "right": (1, 0)}[self.rule["fma"]] if joins else ():
-            negative = isinstance(sides[k], ast.UnaryOp) and self.constant(sides[k]) is None
-            product = sides[k].operand if negative else sides[k]
+            product = self.without_casts(sides[k])
+            negative = isinstance(product, ast.UnaryOp) and self.constant(product) is None
+            product = self.without_casts(product.operand) if negative else product
             if not self.is_product(product):
                 continue
             a, b = self.factors(product)
@@ -190,8 +199,7 @@ class Path:
         x = self.value(args[0])
         if name == "to":
             form = args[1].id
-            elided = self.rule["casts"] == "elided" and form in ("bfloat16", "binary16")
-            return x if elided else into(x, form)
+            return x if self.is_elided(form) else into(x, form)
         if name == "fma":
             return self.settled(fma(x, *map(self.value, args[1:]), self.compute))
         if name == "abs":

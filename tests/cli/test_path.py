@@ -15,6 +15,7 @@ EXPRESSIONS = (
     "x * w + b", "x * w - b", "b - x * w", "-(x * w) + b", "x * w + b * x", "x * w - b * x", "x / w", "x / w + b * w", "x / 3 + b", "0.7 / x - w * b",
     "relu(x * w + b) * 0.1", "(x + 0.1) * w", "0.1 - x", "-x * -0.3 + abs(b)", "to(x * w, float8_e5m2) + b", "fma(x, w, b) - 2 * w", "relu(-x)",
     "sqrt(abs(x)) * w + 1", "silu(x) + b", "sigmoid(x) * w + tanh(b)", "exp(x) - w / 8", "1 / (w * x) * b",
+    "b - to(-to(x * w, F16), F16)", "to(w / 3, F16) - fma(x, w, 0.1)",
 )
 RESULTS = {"bf16": ("", " : float8_e5m2", " : binary32"), "fp16": ("", " : float8_e5m2"), "binary32": ("", " : bfloat16", " : binary16")}
 COUNT = 40
@@ -44,11 +45,12 @@ class Paths(support.Case):
 
     def test_every_rule_by_the_page(self):
         rng = random.Random(int(support.os.environ.get("HU_TEST_SEED", "1")))
-        rules = [(r["id"], r["text"]) for r in self.rules()] + [("fma=right;round=end", "fma=right;round=end"), ("end;casts=elided", "round=end;casts=elided")]
+        rules = [(r["id"], r["text"]) for r in self.rules()]
+        rules += [(text, text) for text in ("fma=right;round=end", "round=end;casts=elided", "round=end;fma=on;casts=elided")]
         done = left_open = 0
         for head, results in RESULTS.items():
             for body in EXPRESSIONS:
-                text = "%s: %s%s" % (head, body, rng.choice(results))
+                text = "%s: %s%s" % (head, body.replace("F16", "binary16" if head == "fp16" else "bfloat16"), rng.choice(results))
                 names = [k for k in "xwb" if k in body.replace("exp", "").replace("abs", "")]
                 draws = {k: drawn(rng, path_model.Path(text, "round=each").format) for k in names}
                 files = ["%s=%s" % (k, self.array(k + ".npy", v)) for k, v in draws.items()]

@@ -68,6 +68,11 @@ static void test_where_rules_part(void **state) {
     }
   /* The product is rounded first: nothing is joined. */
   assert_true(value_of("bf16: x * w + b", "xla.cpu", (double[]){1 + 0x1p-7, 1 + 0x1p-7, -1 - 0x1p-6}) == 0);
+  /* A cast that is left out hides no product. */
+  const double near_one[] = {1 + 0x1p-12, 1 + 0x1p-12, -1 - 0x1p-11};
+  assert_true(value_of("binary32: to(x * w, bf16) + b", "fma", near_one) == -0x1p-11);
+  assert_true(value_of("binary32: to(x * w, bf16) + b", "inductor.triton", near_one) == 0x1p-24);
+  assert_true(value_of("binary32: to(-to(x * w, bf16), bf16) - b", "inductor.triton", near_one) == -0x1p-24);
   assert_true(value_of("bf16: -x * w - b", "each", (double[]){2, 3, 1}) == -7);
   assert_true(value_of("bf16: -2 * x - 1", "each", (double[]){3}) == -7);
 }
