@@ -83,13 +83,14 @@ static void take_model(audit_tensor *z, const audit_side *side, size_t i) {
   z->place = i;
   z->layout = tensor.layout;
   z->elements = tensor.layout[0] ? tensor.elements : tensor.dtype;
-  z->quantized = tensor.layout[0] != 0 && side->in.model->tensors[i].codes.bits; /* blocks of GGUF are values */
   take_shape(z, tensor.dims, tensor.shape, tensor.count);
   const hui_tensor *found = &side->in.model->tensors[i];
-  if (z->quantized && hui_gguf_is_blocks(found->raw))
+  if (hui_gguf_is_blocks(found->raw)) {
     take_gguf(z, found);
-  else if (z->quantized)
-    take_layout(z, found);
+    return;
+  }
+  z->quantized = tensor.layout[0] != 0 && found->codes.bits;
+  if (z->quantized) take_layout(z, found);
 }
 
 /* ---- codes that this command wrote ---- */

@@ -12,6 +12,7 @@ sys.dont_write_bytecode = True
 import support  # noqa: E402
 import writing_model  # noqa: E402
 from support import floats, parse_safetensors, safetensors  # noqa: E402
+from test_gguf import F32, gguf, parse  # noqa: E402
 from test_report import Balanced  # noqa: E402
 
 MX = "scaled(float4_e2m1fn;scale=float8_e8m0fnu;block=1x32;rule=%s)"
@@ -388,6 +389,24 @@ class Audit(support.Case):
         self.assertEqual([(p["name"], p["verdict"]) for p in found["pairs"]],
                          [("x", "different"), ("y", "alone"), ("z", "alone")])
         self.assertEqual([p["name"] for p in self.audit("--include", "[xy]", "--exclude", "x", a, a, code=0)["pairs"]], ["y"])
+
+    def test_blocks_of_gguf(self):
+        """MXFP4 and NVFP4 of GGUF are codes and scales that rules make, with NAME.scale too; other blocks are values."""
+        values = numbers(24, 8192)
+        x = self.write("x.gguf", gguf([("layer.weight", (64, 128), F32, floats(values))]))
+        source = self.model("s.safetensors", values)
+        for rule in ("ggml.mxfp4", "mxfp4", "ggml.nvfp4"):
+            blocks = self.codes("b.gguf", rule, x)
+            for args in ((blocks, source), (blocks, x), ("--which", "--source", source, blocks)):
+                found = self.pair(*args, code=0)
+                self.assertEqual(found["verdict"], "made")
+                self.assertIn(rule, [r["rule"] for side in "ab" if side in found for r in found[side].get("rules", ())])
+            self.assertEqual(self.pair(blocks, self.codes("c.safetensors", rule, source), code=0)["verdict"], "equal")
+        shape, kind, content = parse(self.read("b.gguf"))[0]["layer.weight"]
+        two = self.write("t.gguf", gguf([("layer.weight", shape, kind, content), ("layer.scale", (1,), F32, floats([0.5]))]))
+        found = self.pair("--source", source, "--include", "layer.weight", self.path("b.gguf"), two)
+        self.assertEqual(found["verdict"], "formats", found)
+        self.assertEqual(self.pair(self.codes("q.gguf", "ggml.q8_0", x), source)["verdict"], "different")
 
     def test_no_tensors(self):
         """A model without tensors, on each side."""
