@@ -130,7 +130,8 @@ static int read_descr(npy_info *info, scanner *scan) {
     info->size = (uint8_t)(text[2] - '0');
     int native_big = __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__;
     info->big = info->size > 1 && (order == '>' || (order == '=' && native_big));
-    if (scan->codes && info->kind == 'i' && info->size <= 4) info->kind = 'u';
+    info->whole = scan->codes && info->kind == 'i' && info->size <= 4;
+    if (info->whole) info->kind = 'u';
     if (order == '|' && info->size > 1) return wrong(scan->error, "dtype '%s' has no byte order", text);
     return 1;
   }

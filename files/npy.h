@@ -17,6 +17,7 @@ typedef struct npy_info {
   uint8_t size; /* bytes of an element: 1, 2, 4 or 8 */
   uint8_t big;  /* 1: big endian (never set for one byte) */
   uint8_t fortran;
+  uint8_t whole; /* of npy_parse_codes: 1: int8, int16 or int32, which may be values, too */
   uint32_t dims;
   size_t shape[NPY_DIMS_MAX];
   size_t count;  /* product of shape; 1 for a 0-dimensional array */

@@ -183,6 +183,7 @@ static int take_shape(asked *given, const cli_array *x) {
 static int load(uint8_t **codes, asked *given, const char *path, hu_format format, size_t *off_grid) {
   cli_array x;
   if (cli_array_load_codes(&x, path)) return CLI_BAD;
+  if (x.info.whole) x.info.kind = 'i'; /* numbers, as they are to all commands but those of codes */
   int code = take_shape(given, &x);
   if (code == CLI_OK) *codes = cli_alloc(x.info.count, hu_limits_of(format).storage / 8);
   if (code == CLI_OK) code = *codes ? cli_array_to_codes(*codes, &x, format, off_grid) : CLI_BAD;

@@ -91,8 +91,8 @@ int cli_array_to_codes(void *codes, cli_array *x, hu_format format, size_t *off_
   if (cli_array_in_rows(x)) return CLI_BAD;
   if (cli_array_is_codes(x)) {
     if (x->info.size * 8 != limits.storage)
-      return cli_fail(x->name, "codes of %s are stored as uint%u, this is %s; -f names the format", name,
-                      limits.storage, npy_dtype(&x->info));
+      return cli_fail(x->name, "codes of %s are stored as uint%u, this is %s", name, limits.storage,
+                      npy_dtype(&x->info));
     if (cli_codes_check(x->name, &x->info, x->data, rule)) return CLI_BAD;
     memcpy(codes, x->data, count * x->info.size);
     return CLI_OK;

@@ -122,6 +122,10 @@ class Paths(support.Case):
         for one in (x, codes):
             self.ok("path", "bf16: x * w", "w=0.5", one, "-o", self.path("z.npy"))
             self.assertEqual(struct.unpack("<2f", support.parse_npy(self.read("z.npy"))[3]), (0.5, 1.0))
+        for descr, code in (("|i1", "b"), ("<i2", "h"), ("<i4", "i"), ("<i8", "q")):
+            whole = self.write("i.npy", support.npy(descr, (2,), struct.pack("<2" + code, 1, -2)))
+            self.ok("path", "bf16: x * w", "w=0.5", whole, "-o", self.path("z.npy"))
+            self.assertEqual(struct.unpack("<2f", support.parse_npy(self.read("z.npy"))[3]), (0.5, -1.0))
         self.assertIn("1 elements were no values", self.ok("path", "bf16: x * w", "1", "0.3"))
         self.bad("path", "bf16: x * w", "1", says="1 operands for the 2")
         self.bad("path", "bf16: x * w", "x=1", "x=2", says="operand 'x' is given twice")
