@@ -107,7 +107,7 @@ static hu_num divided(hu_num x, hu_num scale) {
 static hu_num over_scale(hu_num x, hu_num scale) {
   if (x.kind == HU_KIND_NAN || scale.kind == HU_KIND_NAN) return hui_num_special(HU_KIND_NAN, 0);
   if (scale.kind == HU_KIND_ZERO) return scale;
-  if (scale.kind == HU_KIND_INF) return hui_num_finite(0, 1, 0);
+  if (scale.kind == HU_KIND_INF) return x.kind == HU_KIND_ZERO ? x : hui_num_finite(x.sign ^ scale.sign, 1, 0);
   return divided(x, scale);
 }
 
@@ -178,11 +178,8 @@ hu_status hu_p3109_to_block_max(size_t count, void *z, hu_p3109_scale *scale, hu
     most[0] = hui_p3109_exact(HU_P3109_MAXIMUM_FINITE, most);
   }
   scale->code = hui_p3109_projected(&of_scale, most[0], hu_stream_word(stream, count));
-  hu_num ratio[2] = {{0, 0, 0, 0, 0}, hui_p3109_value_of(&of_scale.spec, scale->code)};
-  for (size_t i = 0; i < count; i++) {
-    ratio[0] = code_at(&from, i);
-    store(&to, i, ratio[1].kind == HU_KIND_ZERO ? ratio[1] : hui_p3109_exact(HU_P3109_DIVIDE, ratio));
-  }
+  hu_num value = hui_p3109_value_of(&of_scale.spec, scale->code);
+  for (size_t i = 0; i < count; i++) store(&to, i, over_scale(code_at(&from, i), value));
   return HU_OK;
 }
 

@@ -219,7 +219,8 @@ typedef struct hu_p3109_block {
 #define HU_P3109_BLOCK_MAX 4096
 
 /* The draft's BlockProject: z[i] = the code of r / s for an exact result r and the value s of `scale`. NaN where r or s
- * is NaN, 0 where s is 0, 1 where s is an infinity. Element i of a call takes random word i of `stream`.
+ * is NaN, 0 where s is 0, the product of the signs of r and s (0 of r = 0) where s is an infinity. Element i of a call
+ * takes random word i of `stream`.
  *
  * Errors of all calls below: HU_E_NULL, HU_E_FORMAT, HU_E_MODE, HU_E_SHAPE (no elements, too many, or an operation that
  * blocks do not have), HU_E_CODE (array.h; also of a scale); z is untouched then. z may be an operand's x where the
@@ -240,8 +241,8 @@ typedef struct hu_p3109_scale {
   uint32_t code; /* becomes the scale */
 } hu_p3109_scale;
 /* ConvertToBlockMaxAbsFinite: the scale is the projection of the largest finite |x[i]| (of an infinity where all are
- * infinite or NaN, of NaN where all are NaN), with word `count` of the stream; then z[i] is the projection of
- * x[i] / s, 0 where s is 0. */
+ * infinite or NaN, of NaN where all are NaN), with word `count` of the stream; then z[i] is what
+ * hu_p3109_to_block has with it. */
 HU_API HU_MUST_CHECK hu_status hu_p3109_to_block_max(size_t count, void *z, hu_p3109_scale *scale, hu_format fz,
                                                      hu_p3109_projection projection, const void *x, hu_format fx,
                                                      hu_stream stream);

@@ -226,6 +226,18 @@ static void divide(real *z, const real *x, const real *y) {
   }
 }
 
+void quotient_by_scale(real *z, const real *result, const real *scale) {
+  if (result->kind == NOT_A_NUMBER || scale->kind == NOT_A_NUMBER) {
+    z->kind = NOT_A_NUMBER;
+  } else if (is_zero(scale)) {
+    set_integer(z, 0, 0);
+  } else if (is_infinite(scale)) {
+    set_integer(z, sign_of(result) * sign_of(scale), 0);
+  } else {
+    divide(z, result, scale);
+  }
+}
+
 /* x against y, neither of them NaN. */
 static int compare(const real *x, const real *y) {
   if (x->kind != REAL || y->kind != REAL) return (int)x->kind - (int)y->kind;

@@ -38,6 +38,8 @@ void decode(real *z, t_parameters parameters, uint32_t code);
 uint32_t project(t_parameters parameters, hu_p3109_projection rho, const real *x, uint32_t random);
 /* An operation that gives a number, of real numbers and infinities. */
 void operate(real *z, int op, const real *x);
+/* What the report's BlockProject rounds, of an exact result and the value of a scale. */
+void quotient_by_scale(real *z, const real *result, const real *scale);
 /* One that gives 0, 1 or a class, of codes. */
 uint32_t predicate(int op, const t_parameters *parameters, const uint32_t *x);
 /* NextGreaterThan, NextLessThan. */

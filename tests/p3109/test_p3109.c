@@ -348,24 +348,6 @@ static void element(real *z, const block *b, int i) {
   for (int j = 0; j < 2; j++) real_clear(&x[j]);
 }
 
-/* What BlockProject rounds: r / s with the draft's exceptions. */
-static void over_scale(real *z, const real *r, const real *s) {
-  real x[2];
-  for (int j = 0; j < 2; j++) real_init(&x[j]);
-  real_set(&x[0], r);
-  real_set(&x[1], s);
-  z->kind = NOT_A_NUMBER;
-  if (r->kind != NOT_A_NUMBER && s->kind == REAL && mpfr_zero_p(s->r)) {
-    real_set(z, s);
-  } else if (r->kind != NOT_A_NUMBER && s->kind != NOT_A_NUMBER && s->kind != REAL) {
-    z->kind = REAL;
-    mpfr_set_ui(z->r, 1, MPFR_RNDN);
-  } else if (s->kind == REAL) {
-    operate(z, HU_P3109_DIVIDE, x);
-  }
-  for (int j = 0; j < 2; j++) real_clear(&x[j]);
-}
-
 static void expect(const char *what, uint32_t got, uint32_t expected, int i) {
   if (got != expected) fail_msg("%s, element %d: %x, the draft has %x", what, i, got, expected);
 }
@@ -414,7 +396,7 @@ static void elementwise(block_case *c, t_random *random) {
   for (int i = 0; i < COUNT; i++) {
     for (int j = 0; j < 3; j++) element(&c->x->x[j], j ? &c->b[j] : &first, i);
     operate(&c->x->result, op, c->x->x);
-    over_scale(&c->t, &c->x->result, &c->s);
+    quotient_by_scale(&c->t, &c->x->result, &c->s);
     expect_rounded(c, hu_p3109_at(op).name, got, i);
   }
   c->b[0] = first;
@@ -432,7 +414,7 @@ static void conversions(block_case *c) {
   assert_int_equal(hu_p3109_to_block(COUNT, got, zs, c->scale, z, c->rho, b->x, format, c->stream), HU_OK);
   for (int i = 0; i < COUNT; i++) {
     decode(&c->x->x[0], b->f, b->x[i]);
-    over_scale(&c->t, &c->x->x[0], &c->s);
+    quotient_by_scale(&c->t, &c->x->x[0], &c->s);
     expect_rounded(c, "ConvertToBlock", got, i);
   }
 }
@@ -456,8 +438,7 @@ static void conversion_by_largest(block_case *c) {
   decode(&x[1], c->fs, scale.code);
   for (int i = 0; i < COUNT; i++) {
     decode(&x[0], b->f, b->x[i]);
-    operate(&c->t, HU_P3109_DIVIDE, x);
-    if (x[1].kind == REAL && mpfr_zero_p(x[1].r)) real_set(&c->t, &x[1]);
+    quotient_by_scale(&c->t, &x[0], &x[1]);
     expect_rounded(c, "ConvertToBlockMaxAbsFinite", got, i);
   }
 }
@@ -510,6 +491,34 @@ static void blocks(void **state) {
   real_clear(&c.s);
   real_clear(&c.t);
   operands_free(c.x);
+}
+
+/* Over an infinite scale an element is the product of both signs; the elements that are chosen a scale for, too. */
+static void infinite_scales(void **state) {
+  (void)state;
+  const hu_format format = hu_format_p3109(8, 4, 1, 1);
+  const hu_stream stream = {0, 0};
+  const uint8_t x[] = {0x00, 0x01, 0xc4, 0x7e, 0x7f, 0xff, 0x80},
+                of_plus[] = {0x00, 0x40, 0xc0, 0x40, 0x40, 0xc0, 0x80},
+                of_minus[] = {0x00, 0xc0, 0x40, 0xc0, 0xc0, 0x40, 0x80}, infinite[] = {0x7f, 0x80, 0xff},
+                of_chosen[] = {0x40, 0x80, 0xc0}, zeros_and_nan[] = {0x00, 0x80, 0x00};
+  for (uint8_t rules = HU_P3109_V4_0; rules <= HU_P3109_JULY_2026; rules++) {
+    const hu_p3109_projection rho = {{.round = HU_RNE}, rules};
+    const hu_p3109_block in = {format, format, 0x40, x};
+    hu_p3109_scale scale = {format, rho, 0};
+    uint8_t z[sizeof x];
+    assert_int_equal(hu_p3109_to_block(sizeof x, z, format, 0x7f, format, rho, x, format, stream), HU_OK);
+    assert_memory_equal(z, of_plus, sizeof z);
+    assert_int_equal(hu_p3109_block_compute(HU_P3109_CONVERT, sizeof x, z, format, 0xff, format, rho, &in, stream),
+                     HU_OK);
+    assert_memory_equal(z, of_minus, sizeof z);
+    assert_int_equal(hu_p3109_to_block_max(3, z, &scale, format, rho, infinite, format, stream), HU_OK);
+    assert_int_equal(scale.code, 0x7f);
+    assert_memory_equal(z, of_chosen, sizeof of_chosen);
+    assert_int_equal(hu_p3109_to_block_max(3, z, &scale, format, rho, zeros_and_nan, format, stream), HU_OK);
+    assert_int_equal(scale.code, 0);
+    assert_memory_equal(z, zeros_and_nan, sizeof zeros_and_nan);
+  }
 }
 
 /* cosh of 2^-117 is 1 and less than 2^-64 more: what follows the 64 digits of a result must survive the division. */
@@ -594,6 +603,7 @@ int main(int argc, char **argv) {
                                      cmocka_unit_test(all_digits),
                                      cmocka_unit_test(zeros),
                                      cmocka_unit_test(blocks),
+                                     cmocka_unit_test(infinite_scales),
                                      cmocka_unit_test(little_more_than_one)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
