@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 """The factor on the loss that keeps small gradients above the smallest number (halfulp/train/gradient.h)."""
 import ctypes
-from typing import Any, Dict, Iterable
+from typing import Any, Dict, Iterable, List
 
 import torch
 from torch import Tensor
@@ -51,23 +51,29 @@ class LossScaler:
 
     def unscale_(self, tensors: Iterable[Tensor]) -> None:
         """Gradients times rn(1 / factor), each product one binary32 operation (of float16 and bfloat16 then stored
-        in their own type), and looked at. For clipping between this and `step`."""
+        in their own type), and looked at. For clipping between this and `step`. Waits once for each device."""
         if self._unscaled:
             raise RuntimeError('unscale_: gradients of this step have been unscaled')
+        found, factor = self._found, self._state.scale
+        back = (torch.ones((), device='cpu') / factor).item()
+        looks: Dict[torch.device, List[Tensor]] = {}
         for g in tensors:
-            self._one(g)
+            if g.device.type == 'cpu' and g.dtype == torch.float32 and g.is_contiguous():
+                abi.train().hu_gradient_unscale_n(g.numel(), g.data_ptr(), factor, _calls.ref(found))
+            elif g.numel():
+                looks.setdefault(g.device, []).append(self._unscale(g, back))
+        for made in looks.values():
+            amax, bad = torch.stack(made).amax(0).tolist()
+            found.amax, found.bad = max(found.amax, amax), max(found.bad, int(bad))
         self._unscaled = True
 
-    def _one(self, g: Tensor) -> None:
-        found, factor = self._found, self._state.scale
-        if g.device.type == 'cpu' and g.dtype == torch.float32 and g.is_contiguous():
-            abi.train().hu_gradient_unscale_n(g.numel(), g.data_ptr(), factor, _calls.ref(found))
-            return
-        g.copy_(g.to(torch.float32) * (torch.ones((), device='cpu') / factor).to(g.device))
+    @staticmethod
+    def _unscale(g: Tensor, back: float) -> Tensor:
+        """Multiplies g; its largest finite magnitude, and 1 if a number is not finite: float32, on g's device."""
+        g.copy_(g.to(torch.float32) * back)
         finite = torch.isfinite(g)
-        amax = torch.where(finite, g.abs(), torch.zeros_like(g)).max() if g.numel() else torch.zeros((), device='cpu')
-        found.amax = max(found.amax, float(amax))
-        found.bad = max(found.bad, int(not bool(finite.all())))
+        amax = torch.where(finite, g.abs(), torch.zeros_like(g)).max()
+        return torch.stack((amax.to(torch.float32), torch.logical_not(finite.all()).to(torch.float32)))
 
     def step(self, optimizer: torch.optim.Optimizer, *arguments: Any) -> bool:
         """The optimizer's step, if the gradients are finite; moves the scale. Whether it was taken."""

@@ -450,6 +450,38 @@ def test_unscale():
             scaler.unscale_([x])
 
 
+class Reads(torch.utils._python_dispatch.TorchDispatchMode):
+    """Counts the numbers that are read out of tensors one by one, for each of which a device would be waited for."""
+
+    def __init__(self):
+        super().__init__()
+        self.read = 0
+
+    def __torch_dispatch__(self, call, types, given=(), named=None):
+        self.read += call is torch.ops.aten._local_scalar_dense.default
+        return call(*given, **(named or {}))
+
+
+@pytest.mark.parametrize('bad', [None, float('nan'), float('-inf')])
+def test_unscale_waits_once(bad):
+    """What is found in all tensors is read together: reads do not grow with their number. As many tensors as one
+    find the same."""
+    whole = plain(60, seed=3).bfloat16()
+    if bad is not None:
+        whole[37] = bad
+    found, reads = [], []
+    for parts in (1, 12):
+        scaler, count = ht.LossScaler('static(3)'), Reads()
+        given = [x.clone() for x in whole.chunk(parts)] + [torch.empty(0, dtype=torch.float16)]
+        with count:
+            scaler.unscale_(given)
+        reads.append(count.read)
+        found.append((scaler._found.amax, scaler._found.bad))
+    unscaled = (whole.float() * (torch.tensor(1.0) / 3)).bfloat16().float()
+    assert found == [(unscaled[unscaled.isfinite()].abs().max().item(), int(bad is not None))] * 2
+    assert reads[0] == reads[1] <= 1
+
+
 def test_constants_that_vanish():
     """A number that the format of the state makes 0, or from below 1 makes 1, is refused with what works."""
     def weights():
