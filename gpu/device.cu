@@ -43,7 +43,7 @@ hu_status hu_device_available(char *name, size_t size) {
   if (error == cudaSuccess && count > 0) error = cudaGetDevice(&device);
   if (error == cudaSuccess && count > 0) error = cudaGetDeviceProperties(&prop, device);
   if (error != cudaSuccess || count == 0) {
-    if (error != cudaSuccess) (void)cudaGetLastError();
+    (void)hui_cuda_said(error);
     say_why(name, size, error);
     return HU_E_DEVICE;
   }
@@ -67,7 +67,7 @@ typedef struct device_copy {
 static hu_status copy_new(device_copy *copy, const void *host, size_t bytes) {
   copy->bytes = bytes;
   copy->device = hui_memory_new(bytes);
-  if (!copy->device) return hu_device_available(NULL, 0) == HU_OK ? HU_E_MEMORY : HU_E_DEVICE;
+  if (!copy->device) return hui_cuda_why();
   return host ? hui_memory_put(copy->device, host, bytes) : HU_OK;
 }
 

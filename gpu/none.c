@@ -27,6 +27,11 @@ void hu_device_versions(char *text, size_t size) {
   if (size) text[0] = '\0';
 }
 
+int hu_device_last_error(char *text, size_t size) {
+  if (text && size) text[0] = '\0';
+  return 0;
+}
+
 hu_status hu_device_synchronize(void *stream) {
   (void)stream;
   return HU_E_DEVICE;

@@ -13,7 +13,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "halfulp/status.h"
+#include "gpu/base/memory.h"
 
 #define HU_DEVICE static __device__ __forceinline__
 #define HU_KERNEL static __global__ void
@@ -55,12 +55,7 @@ static inline cudaError_t hui_launch(void (*kernel)(Formal...), unsigned grid, s
 static inline hu_status hui_launched(void) {
   cudaError_t error = *hui_launch_error();
   *hui_launch_error() = cudaSuccess;
-  switch (error) {
-    case cudaSuccess: return HU_OK;
-    case cudaErrorNoDevice:
-    case cudaErrorInsufficientDriver: return HU_E_DEVICE;
-    default: return HU_E_CUDA;
-  }
+  return hui_cuda_said((int)error);
 }
 
 /* Returns the blocks for `work` pieces of one block, at most what fills the device `waves` times: kernels have

@@ -96,7 +96,7 @@ void hui_look_at(hu_code_area x, void *stream) {
 
 static hu_status hui_look_waited(cudaError_t enqueued, cudaStream_t stream) {
   cudaError_t error = enqueued == cudaSuccess ? cudaStreamSynchronize(stream) : enqueued;
-  return error == cudaSuccess ? HU_OK : HU_E_CUDA;
+  return hui_cuda_said(error);
 }
 
 /* Asks in this stream alone, so that other streams and their captures continue. The word does not change until it has
@@ -104,16 +104,16 @@ static hu_status hui_look_waited(cudaError_t enqueued, cudaStream_t stream) {
 static hu_status hui_look_answer(cudaStream_t stream) {
   unsigned seen = 0;
   void *word = NULL;
-  if (cudaGetSymbolAddress(&word, hu_wide_code_seen) != cudaSuccess) return HU_E_CUDA;
-  hu_status status = hui_look_waited(cudaMemcpyAsync(&seen, word, sizeof seen, cudaMemcpyDeviceToHost, stream), stream);
+  hu_status status = hui_cuda_said(cudaGetSymbolAddress(&word, hu_wide_code_seen));
+  if (status != HU_OK) return status;
+  status = hui_look_waited(cudaMemcpyAsync(&seen, word, sizeof seen, cudaMemcpyDeviceToHost, stream), stream);
   if (status != HU_OK || !seen) return status;
   status = hui_look_waited(cudaMemsetAsync(word, 0, sizeof seen, stream), stream);
   return status == HU_OK ? HU_E_CODE : status;
 }
 
 hu_status hu_device_synchronize(void *stream) {
-  cudaError_t error = cudaStreamSynchronize((cudaStream_t)stream);
-  if (error == cudaErrorNoDevice || error == cudaErrorInsufficientDriver) return HU_E_DEVICE;
-  if (error != cudaSuccess) return HU_E_CUDA;
+  hu_status status = hui_cuda_said(cudaStreamSynchronize((cudaStream_t)stream));
+  if (status != HU_OK) return status;
   return __atomic_load_n(&hu_has_looked, __ATOMIC_ACQUIRE) ? hui_look_answer((cudaStream_t)stream) : HU_OK;
 }

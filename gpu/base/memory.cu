@@ -17,6 +17,8 @@
 #define HU_NVCC ""
 #endif
 
+static thread_local cudaError_t last_error = cudaSuccess;
+
 static hu_status status_of(cudaError_t error) {
   switch (error) {
     case cudaSuccess: return HU_OK;
@@ -27,41 +29,47 @@ static hu_status status_of(cudaError_t error) {
   }
 }
 
-void *hui_memory_new(size_t n) {
-  void *memory = NULL;
-  if (cudaMalloc(&memory, n ? n : 1) != cudaSuccess) {
-    (void)cudaGetLastError(); /* NULL reports it; the program's next call must not */
-    return NULL;
-  }
-  return memory;
+hu_status hui_cuda_said(int error) {
+  if (error == (int)cudaSuccess) return HU_OK;
+  (void)cudaGetLastError();
+  last_error = (cudaError_t)error;
+  return status_of(last_error);
 }
 
-void hui_memory_free(void *memory) { (void)cudaFree(memory); }
+hu_status hui_cuda_why(void) { return status_of(last_error); }
+
+int hu_device_last_error(char *text, size_t size) {
+  if (text && size) snprintf(text, size, "%s", last_error == cudaSuccess ? "" : cudaGetErrorString(last_error));
+  return (int)last_error;
+}
+
+void *hui_memory_new(size_t n) {
+  void *memory = NULL;
+  return hui_cuda_said(cudaMalloc(&memory, n ? n : 1)) == HU_OK ? memory : NULL;
+}
+
+void hui_memory_free(void *memory) { (void)hui_cuda_said(cudaFree(memory)); }
 
 hu_status hui_memory_put(void *device, const void *host, size_t n) {
-  return n ? status_of(cudaMemcpy(device, host, n, cudaMemcpyHostToDevice)) : HU_OK;
+  return n ? hui_cuda_said(cudaMemcpy(device, host, n, cudaMemcpyHostToDevice)) : HU_OK;
 }
 
 hu_status hui_memory_get(void *host, const void *device, size_t n) {
-  return n ? status_of(cudaMemcpy(host, device, n, cudaMemcpyDeviceToHost)) : HU_OK;
+  return n ? hui_cuda_said(cudaMemcpy(host, device, n, cudaMemcpyDeviceToHost)) : HU_OK;
 }
 
 void *hui_memory_locked(size_t n) {
   void *memory = NULL;
-  if (cudaMallocHost(&memory, n ? n : 1) != cudaSuccess) {
-    (void)cudaGetLastError();
-    return NULL;
-  }
-  return memory;
+  return hui_cuda_said(cudaMallocHost(&memory, n ? n : 1)) == HU_OK ? memory : NULL;
 }
 
-void hui_memory_unlock(void *memory) { (void)cudaFreeHost(memory); }
+void hui_memory_unlock(void *memory) { (void)hui_cuda_said(cudaFreeHost(memory)); }
 
 hu_status hui_memory_send(void *device, const void *locked, size_t n) {
-  return n ? status_of(cudaMemcpyAsync(device, locked, n, cudaMemcpyHostToDevice, NULL)) : HU_OK;
+  return n ? hui_cuda_said(cudaMemcpyAsync(device, locked, n, cudaMemcpyHostToDevice, NULL)) : HU_OK;
 }
 
-hu_status hui_memory_wait(void) { return status_of(cudaDeviceSynchronize()); }
+hu_status hui_memory_wait(void) { return hui_cuda_said(cudaDeviceSynchronize()); }
 
 void hu_device_versions(char *text, size_t size) {
   int driver = 0, runtime = 0;

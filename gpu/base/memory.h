@@ -11,7 +11,13 @@
 extern "C" {
 #endif
 
-/* Returns n bytes of device memory, NULL if there is none left. */
+/* Returns the status of a code of cudaError. An error is taken out of the runtime, so that no other call reports it,
+ * and kept for hu_device_last_error. */
+HU_API hu_status hui_cuda_said(int error);
+/* Returns the status of this thread's last error of the runtime: why there was no memory. */
+HU_API hu_status hui_cuda_why(void);
+
+/* Returns n bytes of device memory; NULL: there are not so many, or the runtime failed (hui_cuda_why). */
 HU_API void *hui_memory_new(size_t n);
 HU_API void hui_memory_free(void *memory);
 /* Copies from host to device and back; each waits until it is done. */

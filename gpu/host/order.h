@@ -37,10 +37,14 @@ hu_host_calls hui_host_counted(void);
 
 /* Sets what cudaGetLastError returns next, a code of cudaError, as an error of the program itself leaves it. */
 void hui_host_stale(int error);
+/* Returns the code of cudaError that the runtime has left for cudaGetLastError. */
+int hui_host_left(void);
 /* Sets what launches return, without running: 0, or a code of cudaError. */
 void hui_host_refuse(int error);
-/* Sets what cudaMemcpyAsync returns, without copying. */
+/* Sets what copies, fills and allocations return, which then do nothing. */
 void hui_host_refuse_copies(int error);
+/* Sets what cudaStreamSynchronize and cudaDeviceSynchronize return. */
+void hui_host_refuse_waits(int error);
 
 #ifdef __cplusplus
 }

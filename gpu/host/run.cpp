@@ -193,7 +193,7 @@ void hui_host_order(uint64_t seed) { the.seed = seed; }
 /* ---- streams and errors ---- */
 
 namespace {
-cudaError_t last = cudaSuccess, refusal = cudaSuccess, copy_refusal = cudaSuccess;
+cudaError_t last = cudaSuccess, refusal = cudaSuccess, copy_refusal = cudaSuccess, wait_refusal = cudaSuccess;
 uint64_t launches, streams;
 bool expecting;
 void *expected;
@@ -264,8 +264,10 @@ hu_host_calls hui_host_counted(void) {
   return counted;
 }
 void hui_host_stale(int error) { last = (cudaError_t)error; }
+int hui_host_left(void) { return (int)last; }
 void hui_host_refuse(int error) { refusal = (cudaError_t)error; }
 void hui_host_refuse_copies(int error) { copy_refusal = (cudaError_t)error; }
+void hui_host_refuse_waits(int error) { wait_refusal = (cudaError_t)error; }
 
 static void run_grid(unsigned grid, unsigned block, const std::function<void()> &kernel) {
   uint64_t state = the.seed;
@@ -365,6 +367,7 @@ uint32_t hui_host_fma_pair(int brain, uint32_t a, uint32_t b, uint32_t c) {
 
 cudaError_t cudaMalloc(void **memory, size_t n) {
   calls.allocations++;
+  if (copy_refusal != cudaSuccess) return said(copy_refusal);
   *memory = malloc(n ? n : 1);
   return *memory ? cudaSuccess : cudaErrorMemoryAllocation;
 }
@@ -378,6 +381,7 @@ cudaError_t cudaMallocHost(void **memory, size_t n) { return cudaMalloc(memory, 
 cudaError_t cudaFreeHost(void *memory) { return cudaFree(memory); }
 cudaError_t cudaMemcpy(void *z, const void *x, size_t n, cudaMemcpyKind kind) {
   count_copy(n, kind);
+  if (copy_refusal != cudaSuccess) return said(copy_refusal);
   wait();
   if (n) memcpy(z, x, n);
   return cudaSuccess;
@@ -390,6 +394,7 @@ cudaError_t cudaMemcpyAsync(void *z, const void *x, size_t n, cudaMemcpyKind kin
   return cudaSuccess;
 }
 cudaError_t cudaMemset(void *z, int value, size_t n) {
+  if (copy_refusal != cudaSuccess) return said(copy_refusal);
   if (n) in_order([=]() { memset(z, value, n); });
   return cudaSuccess;
 }
@@ -399,11 +404,11 @@ cudaError_t cudaMemsetAsync(void *z, int value, size_t n, cudaStream_t stream) {
 }
 cudaError_t cudaStreamSynchronize(cudaStream_t) {
   wait();
-  return cudaSuccess;
+  return said(wait_refusal);
 }
 cudaError_t cudaDeviceSynchronize(void) {
   wait();
-  return cudaSuccess;
+  return said(wait_refusal);
 }
 cudaError_t cudaGetLastError(void) {
   cudaError_t error = last;

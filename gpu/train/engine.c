@@ -81,7 +81,7 @@ static hu_status device_put(void *self, void *z, const void *host, size_t bytes)
   if (bytes <= STAGED_MOST && !gpu->stage) gpu->stage = hui_memory_locked(STAGE);
   if (bytes > STAGED_MOST || !gpu->stage) return hui_memory_put(z, host, bytes);
   uint8_t *from = stage_for(gpu, bytes);
-  if (!from) return HU_E_CUDA;
+  if (!from) return hui_cuda_why();
   memcpy(from, host, bytes);
   return hui_memory_send(z, from, bytes);
 }
@@ -105,7 +105,7 @@ static hu_status grow_buffer(device *gpu, size_t bytes) {
   if (gpu->buffer) hui_memory_free(gpu->buffer);
   gpu->buffer = hui_memory_new(bytes);
   gpu->bytes = gpu->buffer ? bytes : 0;
-  return gpu->buffer ? HU_OK : HU_E_MEMORY;
+  return gpu->buffer ? HU_OK : hui_cuda_why();
 }
 
 static hu_exec exec_of(hu_stream words) { return (hu_exec){.stream = words, .where = hu_cuda(NULL)}; }
@@ -225,7 +225,7 @@ static hu_status device_transform(void *self, size_t rows, size_t cols, float *z
   hu_status status = HU_OK;
   if (!gpu->mask_there || memcmp(gpu->mask, transform->mask, sizeof gpu->mask) != 0) {
     if (!gpu->mask_there) gpu->mask_there = hui_memory_new(sizeof gpu->mask);
-    if (!gpu->mask_there) return HU_E_MEMORY;
+    if (!gpu->mask_there) return hui_cuda_why();
     memcpy(gpu->mask, transform->mask, sizeof gpu->mask);
     status = device_put(gpu, gpu->mask_there, gpu->mask, sizeof gpu->mask);
   }

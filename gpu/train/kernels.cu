@@ -43,7 +43,7 @@ hu_status hui_train_run(int kernel, const hu_task *task) {
   return hui_launched();
 }
 
-hu_status hui_train_zero(void *x, size_t n) { return cudaMemset(x, 0, n) == cudaSuccess ? HU_OK : HU_E_CUDA; }
+hu_status hui_train_zero(void *x, size_t n) { return hui_cuda_said(cudaMemset(x, 0, n)); }
 
 /* Finds the largest magnitude, since patterns of binary32 numbers are ordered as their magnitudes. */
 HU_KERNEL __launch_bounds__(HU_THREADS)

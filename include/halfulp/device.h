@@ -38,8 +38,10 @@
  *              hu_s2fp8_encode_n, _decode_n, _quantize_n and _truncate_n HU_DEVICE_S2FP8_WORK, aligned to 16
  *              (HU_E_NULL, HU_E_ALIGN). A call may start with the same work when the one before it in the stream has
  *              not ended, not in another stream. Others need none. hu_multiply takes product->space in its place
- *   errors     those of the call, but HU_E_GRID and HU_E_CODE. A launch that fails is reported by its own call; errors
- *              that a program made before stay for it to ask
+ *   errors     those of the call, but HU_E_GRID and HU_E_CODE. A launch that fails is reported by its own call: as
+ *              HU_E_MEMORY where the device has no memory left for the kernel's threads, else as HU_E_CUDA;
+ *              hu_device_last_error has the runtime's own error, which is taken out of the runtime. Calls that succeed
+ *              leave errors that a program made before for it to ask
  *
  * Calls check their arguments on the host, enqueue one kernel (products: a few; and up to two for each array of codes
  * with bits to spare) and return; they allocate nothing themselves and never wait, so that they can be part of a CUDA
@@ -89,6 +91,10 @@ HU_API hu_where hu_cuda_host(void);
  * is cleared by the report: a wide code of another stream or thread can be reported here, and is then not reported
  * there. HU_E_CUDA: something went wrong on the way, and the word is as it was; HU_E_DEVICE. */
 HU_API HU_MUST_CHECK hu_status hu_device_synchronize(void *stream);
+/* The last error (a code of cudaError) that the CUDA runtime gave a call of this library in this thread, as behind its
+ * HU_E_CUDA, HU_E_MEMORY or HU_E_DEVICE; 0: there was none. text (may be NULL) gets what the runtime says of it, at
+ * most size bytes with the final 0. Calls that succeed leave it. */
+HU_API int hu_device_last_error(char *text, size_t size);
 /* One line on the driver, the runtime and the nvcc that compiled the kernels; "" where there are none. */
 HU_API void hu_device_versions(char *text, size_t size);
 

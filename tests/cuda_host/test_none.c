@@ -42,6 +42,10 @@ static void answers(void) {
   expect("hu_device_available without", hu_device_available(NULL, 0), HU_E_DEVICE);
   hu_device_versions(text, sizeof text);
   expect("hu_device_versions", strcmp(text, ""), 0);
+  memset(text, 'z', sizeof text - 1);
+  expect("hu_device_last_error", hu_device_last_error(text, sizeof text), 0);
+  expect("its text", strcmp(text, ""), 0);
+  expect("hu_device_last_error without", hu_device_last_error(NULL, 0), 0);
   expect("hu_device_synchronize", hu_device_synchronize(NULL), HU_E_DEVICE);
   expect("hu_device_mma_at", hu_device_mma_at(&mma, 0), HU_E_DEVICE);
   expect("hu_device_mma_run", hu_device_mma_run(0, 1, text, text, text, text), HU_E_DEVICE);

@@ -12,7 +12,7 @@
 #include "halfulp/formats/ocp.h"
 
 /* The numbers that cuda_runtime.h gives them. */
-enum { INVALID_VALUE = 1, NO_DEVICE = 100, NOT_READY = 600 };
+enum { INVALID_VALUE = 1, NO_MEMORY = 2, NO_DEVICE = 100, NOT_READY = 600, UNKNOWN = 999 };
 
 static hu_status quantize(float *z) {
   static const float x[3] = {1, 0.3f, -7};
@@ -55,6 +55,56 @@ static void errors_of_ours(void **state) {
   hui_host_refuse(0);
   assert_int_equal(quantize(z), HU_OK);
   assert_true(z[0] == 1);
+}
+
+/* Checks what the library says of the runtime's last error, and that the runtime has none left. */
+static void expect_error(int code) {
+  char text[64] = "before", two[2] = "z";
+  assert_int_equal(hu_device_last_error(text, sizeof text), code);
+  assert_string_equal(text, "host-run error");
+  assert_int_equal(hu_device_last_error(two, sizeof two), code);
+  assert_string_equal(two, "h");
+  assert_int_equal(hu_device_last_error(NULL, 0), code);
+  assert_int_equal(hui_host_left(), 0);
+}
+
+/* What the runtime refuses to a launch, a copy, an allocation and a wait comes with its own error, and stays nowhere
+ * else. A call that succeeds leaves it. */
+static void errors_are_told(void **state) {
+  (void)state;
+  static const float x[3] = {1, 0.3f, -7};
+  float z[3] = {5, 5, 5};
+  const hu_exec with = {.where = hu_cuda_host()};
+  hui_host_refuse(NO_MEMORY);
+  assert_int_equal(quantize(z), HU_E_MEMORY);
+  expect_error(NO_MEMORY);
+  hui_host_refuse(INVALID_VALUE);
+  assert_int_equal(truncate_n(z), HU_E_CUDA);
+  expect_error(INVALID_VALUE);
+  hui_host_refuse(0);
+  hui_host_refuse_copies(UNKNOWN); /* a context that is dead is no lack of memory */
+  assert_int_equal(hu_quantize_n(3, z, 1, x, 1, hu_binary16(), t_mode(0), &with, NULL), HU_E_CUDA);
+  expect_error(UNKNOWN);
+  hui_host_refuse_copies(NO_MEMORY);
+  assert_int_equal(hu_quantize_n(3, z, 1, x, 1, hu_binary16(), t_mode(0), &with, NULL), HU_E_MEMORY);
+  expect_error(NO_MEMORY);
+  assert_null(hui_memory_new(1));
+  assert_null(hui_memory_locked(1));
+  assert_int_equal(hui_memory_put(z, x, sizeof z), HU_E_MEMORY);
+  assert_int_equal(hui_host_left(), 0);
+  assert_int_equal(hui_memory_get(z, x, sizeof z), HU_E_MEMORY);
+  assert_int_equal(hui_memory_send(z, x, sizeof z), HU_E_MEMORY);
+  expect_error(NO_MEMORY);
+  hui_host_refuse_copies(0);
+  assert_true(z[0] == 5 && z[2] == 5);
+  hui_host_refuse_waits(UNKNOWN);
+  assert_int_equal(hui_memory_wait(), HU_E_CUDA);
+  assert_int_equal(hui_host_left(), 0);
+  assert_int_equal(hu_device_synchronize(NULL), HU_E_CUDA);
+  expect_error(UNKNOWN);
+  hui_host_refuse_waits(0);
+  assert_int_equal(quantize(z), HU_OK);
+  expect_error(UNKNOWN);
 }
 
 static void no_device(void **state) {
@@ -151,7 +201,8 @@ static void wide_codes(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {cmocka_unit_test(errors_of_others), cmocka_unit_test(errors_of_ours),
-                                     cmocka_unit_test(no_device),        cmocka_unit_test(streams),
-                                     cmocka_unit_test(queued),           cmocka_unit_test(wide_codes)};
+                                     cmocka_unit_test(errors_are_told),  cmocka_unit_test(no_device),
+                                     cmocka_unit_test(streams),          cmocka_unit_test(queued),
+                                     cmocka_unit_test(wide_codes)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
