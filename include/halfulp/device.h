@@ -47,7 +47,9 @@
  * with bits to spare) and return; they allocate nothing themselves and never wait, so that they can be part of a CUDA
  * graph. The CUDA driver may, in the first call of a kernel: it loads the kernel's code then, and gives the device the
  * local memory (up to some hundred MiB: kernels of wide integers require kilobytes a thread) that its threads require,
- * for which it synchronises. Call once with small arrays before a stream is captured or time is taken;
+ * for which it synchronises. A captured call has its arguments' values of then, exec->stream as well: each replay of a
+ * graph draws the same words, so that steps that are to draw new ones are to be captured again, or called without a
+ * graph. Call once with small arrays before a stream is captured or time is taken;
  * CUDA_MODULE_LOADING=EAGER loads all code at the start.
  *
  * Notes on single calls:
