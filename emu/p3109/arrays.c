@@ -36,7 +36,7 @@ static uint32_t result_at(const array_call *call, size_t i) {
   if (call->operation.gives != HU_P3109_NUMBER)
     return hu_p3109_compute(call->op, call->fz, call->projection, call->formats, code, random);
   for (unsigned k = 0; k < call->operation.operands; k++) x[k] = hui_p3109_value_of(&call->spec[k], code[k]);
-  return hui_p3109_projected(&call->target, hui_p3109_exact(call->op, x), random);
+  return hui_p3109_projected(&call->target, hui_p3109_exact_by(call->target.rules, call->op, x), random);
 }
 
 static void run_part(void *context, size_t part) {

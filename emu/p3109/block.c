@@ -133,7 +133,7 @@ hu_status hu_p3109_block_compute(int op, size_t count, void *z, hu_format scale_
   results to = results_of(fz, projection, z, stream);
   for (size_t i = 0; i < count; i++) {
     for (unsigned k = 0; k < operation.operands; k++) x[k] = element_at(&from[k], i);
-    store(&to, i, over_scale(hui_p3109_exact(op, x), scale_value));
+    store(&to, i, over_scale(hui_p3109_exact_by(projection.rules, op, x), scale_value));
   }
   return HU_OK;
 }

@@ -6,7 +6,7 @@
 #include "halfulp/arith.h"
 
 hu_status hu_p3109_projection_check(hu_p3109_projection projection) {
-  return projection.rules > HU_P3109_JULY_2026 ? HU_E_MODE : hu_mode_check(projection.mode);
+  return projection.rules > HU_P3109_D1 ? HU_E_MODE : hu_mode_check(projection.mode);
 }
 
 /* ---- neighbours ---- */
@@ -86,7 +86,7 @@ uint32_t hu_p3109_compute(int op, hu_format fz, hu_p3109_projection projection, 
   if (operation.gives == HU_P3109_TRUTH) return compared(op, value[0], value[1]);
   if (hu_format_check(fz, NULL) != HU_OK || hu_p3109_projection_check(projection) != HU_OK) return 0;
   hu_p3109_target z = hui_p3109_target_of(fz, projection);
-  return hui_p3109_projected(&z, hui_p3109_exact(op, value), random);
+  return hui_p3109_projected(&z, hui_p3109_exact_by(projection.rules, op, value), random);
 }
 
 uint32_t hu_p3109_project(hu_format fz, hu_p3109_projection projection, double x, uint32_t random) {

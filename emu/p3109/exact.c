@@ -149,14 +149,30 @@ static hu_num computed(int op, const hu_num *x) {
 
 hu_num hui_p3109_exact(int op, const hu_num *x) { return unsigned_zero(computed(op, x)); }
 
+hu_num hui_p3109_exact_by(uint8_t rules, int op, const hu_num *x) {
+  hu_num z = hui_p3109_exact(op, x);
+  if (rules != HU_P3109_D1 || x[0].kind != HU_KIND_FINITE) return z;
+  if (op == HU_P3109_TAN_PI && is_nan(z))
+    return hui_num_special(HU_KIND_INF, hui_p3109_function(HU_P3109_SIN_PI, x[0], x[0]).sign);
+  if ((op == HU_P3109_ARC_TAN2 || op == HU_P3109_ARC_TAN2_PI) && x[1].kind == HU_KIND_INF && x[1].sign)
+    z.sign = x[0].sign;
+  return z;
+}
+
 /* ---- projection ---- */
 
-/* Does the formal specification of July 2026 have NaN, where nothing saturates in a format without infinities? */
+/* Do all rules but v4.0's have NaN, where nothing saturates in a format without infinities? */
 static int is_lost(const hu_spec *spec, hu_num x, uint32_t events) {
   if (spec->saturate != HU_SAT_NONE || spec->has_inf || !spec->has_nan) return 0;
   if (x.kind == HU_KIND_INF) return 1;
   if (!(events & HU_EVENT_OVERFLOW)) return 0;
   return !hui_is_inward(spec, x.sign);
+}
+
+/* Did ToOdd stop at the largest number of a format with infinities, where D1 has the infinity? */
+static int stopped_at_odd(const hu_spec *spec, uint32_t code, uint32_t events) {
+  return spec->saturate == HU_SAT_NONE && spec->has_inf && spec->round == HU_RTO && events & HU_EVENT_OVERFLOW &&
+         (code & spec->mag_mask) == spec->max_code;
 }
 
 hu_p3109_target hui_p3109_target_of(hu_format format, hu_p3109_projection projection) {
@@ -168,7 +184,8 @@ hu_p3109_target hui_p3109_target_of(hu_format format, hu_p3109_projection projec
 uint32_t hui_p3109_projected(const hu_p3109_target *z, hu_num x, uint32_t random) {
   const hu_spec *spec = &z->spec;
   uint32_t events, code = hui_round(spec, x, random, &events);
-  if (z->rules == HU_P3109_JULY_2026 && is_lost(spec, x, events)) return spec->nan_code;
+  if (z->rules != HU_P3109_V4_0 && is_lost(spec, x, events)) return spec->nan_code;
+  if (z->rules == HU_P3109_D1 && stopped_at_odd(spec, code, events)) return hui_signed(spec, spec->inf_code, x.sign);
   /* What a negative number rounds to is 0 without a sign. */
   return spec->negzero && code == spec->sign_mask ? 0 : code;
 }

@@ -11,8 +11,11 @@ hu_num hui_p3109_value_of(const hu_spec *spec, uint32_t code);
 hu_num hui_p3109_value(hu_format format, uint32_t code);
 
 /* The exact result of an operation that gives HU_P3109_NUMBER: all of it, or 64 digits and sticky. Operands have at
- * most 31 digits. A zero result is +0. */
+ * most 31 digits. A zero result is +0. It is that of report v4.0. */
 hu_num hui_p3109_exact(int op, const hu_num *x);
+
+/* Returns that result by other rules of halfulp/p3109.h. */
+hu_num hui_p3109_exact_by(uint8_t rules, int op, const hu_num *x);
 
 /* A format and a projection unfolded, once a call; both valid. */
 typedef struct hu_p3109_target {

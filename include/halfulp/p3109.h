@@ -74,7 +74,7 @@ enum {
   HU_P3109_ARC_TAN2,                 /* x, y: the angle of the point whose ordinate is x and whose abscissa is y */
   HU_P3109_SIN_PI,                   /* sin(pi x) */
   HU_P3109_COS_PI,                   /* cos(pi x) */
-  HU_P3109_TAN_PI,                   /* tan(pi x); NaN halfway between integers */
+  HU_P3109_TAN_PI,                   /* tan(pi x); halfway between integers as the rules say */
   HU_P3109_ARC_SIN_PI,               /* arcsin(x) / pi */
   HU_P3109_ARC_COS_PI,               /* arccos(x) / pi */
   HU_P3109_ARC_TAN_PI,               /* arctan(x) / pi */
@@ -153,11 +153,15 @@ HU_API int hu_p3109_find(const char *name);    /* the operation of this name, as
 
 /* ---- projection ---- */
 
-/* Which text decides what does not fit into a format without infinities, where nothing saturates (HU_SAT_NONE). */
+/* Which text decides, where the texts differ. */
 enum {
-  HU_P3109_V4_0 = 0,     /* draft report v4.0: the nearest value of the format */
-  HU_P3109_JULY_2026 = 1 /* the formal specification since 7 July 2026 (ieee-p3109, 80f0f58): NaN, but of finite results
-                            in the directed modes that go toward the format the nearest value */
+  HU_P3109_V4_0 = 0,      /* draft report v4.0: what does not fit into a format without infinities is its nearest value,
+                             where nothing saturates (HU_SAT_NONE) */
+  HU_P3109_JULY_2026 = 1, /* the formal specification since 7 July 2026 (ieee-p3109, 80f0f58): there NaN, but of finite
+                             results in the directed modes that go toward the format the nearest value */
+  HU_P3109_D1 = 2         /* draft standard D1 (July 2026): so, too; besides, TanPi is an infinity halfway between
+                             integers, ArcTan2(y, -infinity) is -pi below zero, and ToOdd stops at the largest number
+                             of no format with infinities */
 };
 
 /* How a result is projected. mode.saturate: HU_SAT_NONE is SatNone (OvfInf before v4.0), HU_SAT_FINITE SatFinite,
@@ -165,7 +169,7 @@ enum {
  * and HU_SRC with mode.bits bits. mode.tiny and mode.nan_fma play no part. */
 typedef struct hu_p3109_projection {
   hu_mode mode;
-  uint8_t rules; /* HU_P3109_V4_0 or HU_P3109_JULY_2026 */
+  uint8_t rules; /* HU_P3109_V4_0, HU_P3109_JULY_2026 or HU_P3109_D1 */
 } hu_p3109_projection;
 
 /* HU_OK, HU_E_MODE (hu_mode_check, or rules without a name). */

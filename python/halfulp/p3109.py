@@ -21,7 +21,7 @@ from .codes import Formats, operands_of
 from .format import Format, FormatLike
 from .mode import ModeLike, StreamLike, mode_of
 
-RULES = ('v4.0', 'july-2026')
+RULES = ('v4.0', 'july-2026', 'd1')
 _GIVES = ('number', 'neighbour', 'truth', 'class')
 CLASSES = ('NaN', 'negative infinity', 'negative normal', 'negative subnormal', 'zero', 'positive subnormal', 'positive normal',
            'positive infinity')
@@ -86,7 +86,7 @@ def compute(operation: str, *operands: Any, of: Formats = None, to: Optional[For
         The projection: rounding and saturation. saturate="default" is the draft's SatNone, "finite" SatFinite, "propagate"
         SatPropagate; "sra:N", "srb:N", "src:N" are StochasticA, B and C.
     rules : str
-        "v4.0", or "july-2026" for what the formal specification has since in formats without infinities.
+        "v4.0"; "july-2026" for what the formal specification has since in formats without infinities; "d1" for draft standard D1.
     packed : bool
         All operands are bytes of packed codes, as `halfulp.decode` takes them.
     stream : Stream or (key, counter)

@@ -52,6 +52,17 @@ def test_projection_and_streams(random):
     assert np.isnan(halfulp.decode(p3109.compute('Add', top, top, of=f, rules='july-2026'), f))[0]
 
 
+def test_rules_of_d1():
+    e, u = 'binary8p4se', 'binary8p4ue'
+    for x, v4, d1 in ((0.5, 0x80, 0x7f), (1.5, 0x80, 0xff), (-0.5, 0x80, 0xff), (-1.5, 0x80, 0x7f), (1, 0, 0)):
+        assert [p3109.compute('TanPi', codes([x], e), of=e, rules=r)[0] for r in ('v4.0', 'd1')] == [v4, d1], x
+    for y, v4, d1 in ((-1, 0x4d, 0xcd), (1, 0x4d, 0x4d), (0, 0x4d, 0x4d)):
+        some = codes([y], e), codes([-np.inf], e)
+        assert [p3109.compute('ArcTan2', *some, of=e, rules=r)[0] for r in ('v4.0', 'd1')] == [v4, d1], y
+    most, two = codes([53248], u), codes([2], u)
+    assert [p3109.compute('Multiply', most, two, of=u, mode='rto', rules=r)[0] for r in p3109.RULES] == [0xfd, 0xfd, 0xfe]
+
+
 @pytest.mark.parametrize('call,says', [
     (lambda: p3109.compute('Cbrt', codes([1]), of=F), 'no operation'),
     (lambda: p3109.compute('Add', codes([1]), of=F), '2 operands'),

@@ -23,6 +23,8 @@ static inline void set_integer(real *z, long n, long exponent) {
 /* Functions of one operand that is no NaN, ArcTan2 and Hypot. */
 void function_of(real *z, int op, const real *x);
 void angle_of(real *z, const real *y, const real *x, int divided);
+/* Where the text of D1 has another case than v4.0 (4.10.12, 4.10.15, 4.10.16): 1 and the result. */
+int changed_in_d1(real *z, int op, const real *x);
 void hypotenuse_of(real *z, const real *x, const real *y);
 
 #endif

@@ -117,7 +117,7 @@ static void saturate(real *z, t_parameters parameters, hu_p3109_projection rho) 
   real most;
   real_init(&most);
   decode(&most, parameters, max_code(parameters));
-  int july = rho.rules == HU_P3109_JULY_2026 && !parameters.extended, sat = rho.mode.saturate;
+  int july = rho.rules != HU_P3109_V4_0 && !parameters.extended, sat = rho.mode.saturate;
   int high = z->kind == PLUS_INFINITY || (z->kind == REAL && mpfr_cmp(z->r, most.r) > 0);
   int low = z->kind == MINUS_INFINITY, infinite = z->kind != REAL;
   if (z->kind == REAL && mpfr_sgn(z->r) < 0) low = !parameters.is_signed || mpfr_cmpabs(z->r, most.r) > 0;
@@ -139,7 +139,8 @@ static void saturate(real *z, t_parameters parameters, hu_p3109_projection rho) 
     end = REAL;
   } else if (low && is_mode(rho.mode, HU_RTZ, HU_RTP)) {
     end = REAL;
-  } else if (high && rho.mode.round == HU_RTO && !parameters.is_signed && parameters.extended) {
+  } else if (high && rho.mode.round == HU_RTO && !parameters.is_signed && parameters.extended &&
+             rho.rules != HU_P3109_D1) {
     end = REAL;
   } else if (low && !parameters.is_signed) {
     end = NOT_A_NUMBER;
@@ -370,6 +371,10 @@ void operate(real *z, int op, const real *x) {
       if (x->kind != NOT_A_NUMBER) function_of(z, op, x);
   }
   real_clear(&t);
+}
+
+void operate_by(real *z, int op, uint8_t rules, const real *x) {
+  if (rules != HU_P3109_D1 || !changed_in_d1(z, op, x)) operate(z, op, x);
 }
 
 /* ---- predicates and neighbours ---- */

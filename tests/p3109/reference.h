@@ -36,8 +36,9 @@ hu_format format_of(t_parameters parameters);
 void decode(real *z, t_parameters parameters, uint32_t code);
 /* 4.9.2 Project. */
 uint32_t project(t_parameters parameters, hu_p3109_projection rho, const real *x, uint32_t random);
-/* An operation that gives a number, of real numbers and infinities. */
+/* An operation that gives a number, of real numbers and infinities, by report v4.0 or by other rules. */
 void operate(real *z, int op, const real *x);
+void operate_by(real *z, int op, uint8_t rules, const real *x);
 /* What the report's BlockProject rounds, of an exact result and the value of a scale. */
 void quotient_by_scale(real *z, const real *result, const real *scale);
 /* One that gives 0, 1 or a class, of codes. */

@@ -105,6 +105,20 @@ static int is_beyond_one(const real *x) {
   return is_infinite(x) || mpfr_cmp_si(x->r, 1) > 0 || mpfr_cmp_si(x->r, -1) < 0;
 }
 
+int changed_in_d1(real *z, int op, const real *x) {
+  if (op == HU_P3109_ARC_TAN2 || op == HU_P3109_ARC_TAN2_PI) {
+    if (x[0].kind != REAL || sign_of(&x[0]) >= 0 || x[1].kind != MINUS_INFINITY) return 0;
+    right_angles(z, -2, op == HU_P3109_ARC_TAN2_PI);
+    return 1;
+  }
+  if (op != HU_P3109_TAN_PI || x->kind != REAL) return 0;
+  of_pi(z, HU_P3109_COS_PI, x);
+  if (!is_zero(z)) return 0;
+  of_pi(z, HU_P3109_SIN_PI, x);
+  set_infinity(z, sign_of(z));
+  return 1;
+}
+
 /* Of one operand, which is no NaN; limits at infinities, NaN where there is no value. */
 void function_of(real *z, int op, const real *x) {
   int infinite = is_infinite(x), minus = sign_of(x) < 0, ternary = 0;

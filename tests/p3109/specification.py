@@ -11,8 +11,8 @@ INFINITY = float('inf')
 ROUNDING = ('NearestTiesToEven', 'NearestTiesToAway', 'TowardZero', 'TowardPositive', 'TowardNegative', 'ToOdd',
             'StochasticA', 'StochasticB', 'StochasticC')
 SATURATION = ('SatNone', 'SatFinite', 'SatPropagate')
-# Which text decides what does not fit into a format without infinities: the report, or the formal specification since July 2026.
-RULES = ('v4.0', 'july-2026')
+# Which text decides: the report, the formal specification since July 2026 (formats without infinities), or draft standard D1 (ToOdd too).
+RULES = ('v4.0', 'july-2026', 'd1')
 
 
 class Format(namedtuple('Format', 'k p signed extended')):
@@ -148,12 +148,12 @@ def saturate(f, mode, saturation, x, rules='v4.0'):
         if x == -INFINITY and f.signed and f.extended:
             return x
         return high if x > high else low
-    beyond = None if rules == 'july-2026' else high if x > high else low  # what a format without infinities has
+    beyond = None if rules != 'v4.0' else high if x > high else low  # what a format without infinities has
     if x == INFINITY:
         return x if f.extended else beyond
     if x == -INFINITY:
         return None if not f.signed else x if f.extended else beyond
-    if x > high and mode == 'ToOdd' and not f.signed and f.extended:
+    if x > high and mode == 'ToOdd' and not f.signed and f.extended and rules != 'd1':
         return high
     if x > high and mode in ('TowardZero', 'TowardNegative'):
         return high

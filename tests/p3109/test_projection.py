@@ -25,6 +25,7 @@ WORDS = {'NearestTiesToEven': 'rne', 'NearestTiesToAway': 'rna', 'TowardZero': '
          'ToOdd': 'rto', 'StochasticA': 'sra', 'StochasticB': 'srb', 'StochasticC': 'src'}
 # In the order of print_projections.c; the last one is the policy `default` of the library.
 SATURATION = ('SatNone', 'SatFinite', 'SatPropagate', 'SatNone')
+POLICIES = [(rules, saturation) for rules in draft.RULES for saturation in SATURATION]
 # K = 2 has no names here, but most of its formats can be written out.
 written_out = page.written_out()
 CHUNK = 4000
@@ -68,8 +69,7 @@ def directions(negative, delta, even):
 def codes_of(f, x, kept):
     """Of each case the codes of a rounded x, which only the rounding's name changes. `kept` has those that were asked before."""
     if x not in kept:
-        of = {name: bytes(draft.encode(f, draft.saturate(f, name, saturation, x, rules)) for rules in draft.RULES
-                          for saturation in SATURATION) for name in draft.ROUNDING}
+        of = {name: bytes(draft.encode(f, draft.saturate(f, name, saturation, x, rules)) for rules, saturation in POLICIES) for name in draft.ROUNDING}
         kept[x] = [of[name] for name, n, random in cases]
     return kept[x]
 
@@ -85,9 +85,9 @@ def expected(f, x, kept):
 
 def report(f, x, got, want):
     at = next(i for i in range(len(want)) if got[i:i + 1] != want[i:i + 1])
-    (name, n, random), rest = cases[at // (2 * len(SATURATION))], at % (2 * len(SATURATION))
+    (name, n, random), rest = cases[at // len(POLICIES)], at % len(POLICIES)
     sys.exit('%s: %s by %s (%d bits, R %d), %s, rules %s: %s, the draft has %d' % (
-        f.name, x.hex(), name, n, random, SATURATION[rest % len(SATURATION)], draft.RULES[rest // len(SATURATION)],
+        f.name, x.hex(), name, n, random, POLICIES[rest][1], POLICIES[rest][0],
         got[at] if at < len(got) else 'nothing', want[at]))
 
 
@@ -101,13 +101,13 @@ def compare(f, text):
         ran = subprocess.run([print_projections, text] + words, input=struct.pack('%dd' % len(some), *some), stdout=subprocess.PIPE, check=False)
         if ran.returncode:
             sys.exit('%s: print_projections ended with %d' % (f.name, ran.returncode))
-        step = len(cases) * 2 * len(SATURATION)
+        step = len(cases) * len(POLICIES)
         for i, x in enumerate(some):
             got, want = ran.stdout[i * step:(i + 1) * step], expected(f, x, kept)
             if got != want:
                 report(f, x, got, want)
         assert len(ran.stdout) == len(some) * step
-    return len(of) * len(cases) * 2 * len(SATURATION)
+    return len(of) * len(cases) * len(POLICIES)
 
 
 # The draft's own words of one projection, and the way they are taken apart above, give the same.
@@ -115,7 +115,7 @@ one = draft.Format(4, 2, True, True)
 for x in (Fraction(3, 7), Fraction(-9, 4), Fraction(100), Fraction(1, 64)):
     parts = expected(one, float(x), {})
     want = bytes(draft.project(one, name, saturation, Fraction(float(x)), n, random, rules) for name, n, random in cases
-                 for rules in draft.RULES for saturation in SATURATION)
+                 for rules, saturation in POLICIES)
     assert parts == want, x
 total = count = 0
 for f in draft.formats(2, most):
