@@ -10,6 +10,7 @@ extern "C" {
 #include <cmocka.h>
 }
 #include "gpu/base/events.cuh"
+#include "gpu/base/memory.cu"
 
 enum { EVENTS = HU_EVENT_KINDS, BLOCKS = 3 };
 
