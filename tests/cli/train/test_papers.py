@@ -464,8 +464,11 @@ class Papers(support.Case):
         self.assertEqual(json.loads(self.read(first))["digest"], good["digest"])
 
     def test_progress(self):
-        shown, _ = support.on_terminal([support.HALFULP, "experiment", "--paper", "s2fp8", "--table", "1", "--row", "resnet20", "--budget",
-                                        "1d", "--stand-in", *SMALL, "--set", "run.epochs=2500", "-o", self.path("t")])
+        for epochs in (2500, 10000, 40000, 160000):  # the bar is drawn after half a second
+            shown, _ = support.on_terminal([support.HALFULP, "experiment", "--paper", "s2fp8", "--table", "1", "--row", "resnet20", "--budget",
+                                            "1d", "--stand-in", *SMALL, "--set", "run.epochs=%d" % epochs, "-o", self.path("t%d" % epochs)])
+            if shown:
+                break
         self.assertIn(b"ResNet-20, ", shown)
         self.assertIn(b"step ", shown)
 
