@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Reading GGUF: see gguf.h. */
+#define _GNU_SOURCE /* strndup */
 #include "files/gguf.h"
 
 #include <stdarg.h>
