@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Reading GGUF: see gguf.h. */
-#define _GNU_SOURCE /* strndup */
+#define _POSIX_C_SOURCE 200809L /* strndup */
 #include "files/gguf.h"
 
 #include <stdarg.h>
