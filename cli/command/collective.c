@@ -185,17 +185,8 @@ static int judge_all(judged *line, const asked *given, const buffers *held, void
 
 static int save(const asked *given, const buffers *held, const void *codes) {
   npy_info info = held->shape;
-  hu_format format = given->numeric.format;
-  info.kind = 'f';
-  info.size = hu_format_fits_binary32(format) ? 4 : 8;
   info.fortran = 0;
-  void *z = cli_alloc(info.count, info.size);
-  if (!z) return CLI_BAD;
-  hu_status status = info.size == 8 ? hu_decode64_n(info.count, z, 1, codes, 1, format, NULL)
-                                    : hu_decode_n(info.count, z, 1, codes, 1, format, NULL);
-  int code = status == HU_OK ? cli_array_save(given->output, &info, z) : cli_fail_status(given->output, status);
-  free(z);
-  return code;
+  return cli_array_save_values(given->output, info, codes, given->numeric.format);
 }
 
 static void json_report(FILE *out, const asked *given, const buffers *held, const judged *line) {

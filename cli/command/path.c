@@ -293,22 +293,6 @@ static int compute_all(asked *given) {
   return CLI_OK;
 }
 
-static int save(const asked *given) {
-  npy_info info = given->shape;
-  hu_format format = given->path.result.format;
-  const void *codes = given->rules[0].codes;
-  info.kind = 'f';
-  info.big = 0;
-  info.size = hu_format_fits_binary32(format) ? 4 : 8;
-  void *z = cli_alloc(info.count, info.size);
-  if (!z) return CLI_BAD;
-  hu_status status = info.size == 8 ? hu_decode64_n(info.count, z, 1, codes, 1, format, NULL)
-                                    : hu_decode_n(info.count, z, 1, codes, 1, format, NULL);
-  int code = status == HU_OK ? cli_array_save(given->output, &info, z) : cli_fail_status(given->output, status);
-  free(z);
-  return code;
-}
-
 /* ---- what is said ---- */
 
 static uint32_t code_at(const uint8_t *codes, hu_format format, size_t i) {
@@ -426,7 +410,8 @@ static int run(asked *given, char **operands, int count) {
   int code = load_operands(given, texts);
   if (code == CLI_OK) code = load_recorded(given);
   if (code == CLI_OK) code = compute_all(given);
-  if (code == CLI_OK && given->output) code = save(given);
+  if (code == CLI_OK && given->output)
+    code = cli_array_save_values(given->output, given->shape, given->rules[0].codes, given->path.result.format);
   FILE *out = given->output ? cli_report_file(given->output, given->numeric.json) : stdout;
   const uint8_t *reference = given->data ? given->recorded : given->rules[0].codes;
   if (code == CLI_OK && out && given->numeric.json) print_json(out, given, reference);

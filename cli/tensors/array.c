@@ -132,6 +132,19 @@ int cli_array_save(const char *path, const npy_info *info, const void *data) {
   return status;
 }
 
+int cli_array_save_values(const char *path, npy_info info, const void *codes, hu_format format) {
+  info.kind = 'f';
+  info.big = 0;
+  info.size = hu_format_fits_binary32(format) ? 4 : 8;
+  void *z = cli_alloc(info.count, info.size);
+  if (!z) return CLI_BAD;
+  hu_status status = info.size == 8 ? hu_decode64_n(info.count, z, 1, codes, 1, format, NULL)
+                                    : hu_decode_n(info.count, z, 1, codes, 1, format, NULL);
+  int code = status == HU_OK ? cli_array_save(path, &info, z) : cli_fail_status(path, status);
+  free(z);
+  return code;
+}
+
 int cli_arrays_save(const cli_array_file *files, size_t count) {
   image images[CLI_ARRAYS_MAX];
   cli_member members[CLI_ARRAYS_MAX] = {{NULL, NULL, 0}};

@@ -40,6 +40,8 @@ int cli_array_in_rows(cli_array *array);
 int cli_rows_in_order(const void **z, void **copy, const npy_info *info, const void *x);
 /* Writes an array in this machine's byte order as a little-endian file, by cli_file_write. */
 int cli_array_save(const char *path, const npy_info *info, const void *data);
+/* Writes the values of codes, as binary32 where it holds all of the format, else as binary64. info: of their places. */
+int cli_array_save_values(const char *path, npy_info info, const void *codes, hu_format format);
 /* Several, up to CLI_ARRAYS_MAX, by cli_set_write. */
 typedef struct cli_array_file {
   const char *path;
