@@ -10,9 +10,9 @@
 enum { PANEL = 16, BUFFER = 8192 };
 
 typedef struct image_shape {
-  size_t across, down, height, width, pad, line, area; /* line, area: numbers of a kernel row, of a kernel */
-  size_t step, row, image;                             /* from window to window, padded row to row, image to image */
-  size_t outputs, broad, deep;                         /* outputs and area in whole panels */
+  size_t across, down, height, width, line, area; /* line, area: numbers of a kernel row, of a kernel */
+  size_t step, row, image;                        /* from window to window, padded row to row, image to image */
+  size_t outputs, broad, deep;                    /* outputs and area in whole panels */
 } image_shape;
 
 static size_t panels(size_t n) { return (n + PANEL - 1) / PANEL * PANEL; }
@@ -24,12 +24,11 @@ static image_shape shape_of(const hu_convolution *convolution) {
   shape.down = sizes->down;
   shape.height = sizes->height;
   shape.width = sizes->width;
-  shape.pad = sizes->pad;
   shape.line = sizes->wide * convolution->channels;
   shape.area = sizes->high * shape.line;
-  shape.step = sizes->stride * convolution->channels;
-  shape.row = (shape.width + 2 * shape.pad) * convolution->channels;
-  shape.image = (shape.height + 2 * shape.pad) * shape.row;
+  shape.step = sizes->stride_across * convolution->channels;
+  shape.row = hui_frame_row(convolution);
+  shape.image = hui_frame_size(convolution);
   shape.outputs = convolution->outputs;
   shape.broad = panels(convolution->outputs);
   shape.deep = panels(shape.area);
@@ -78,10 +77,11 @@ static void result_part(void *context, size_t image) {
   const image_shape *shape = &call->shape;
   const float *x = call->convolution->framed + image * shape->image;
   const float *before = call->convolution->x + image * shape->height * shape->width * call->convolution->channels;
-  if (shape->pad) hui_frame_image(call->convolution, before, call->convolution->framed + image * shape->image);
+  if (hui_has_border(&call->convolution->windows))
+    hui_frame_image(call->convolution, before, call->convolution->framed + image * shape->image);
   for (size_t y = 0; y < shape->down; y++) {
     float *z = call->convolution->z + (image * shape->down + y) * shape->across * shape->outputs;
-    const float *row = x + y * call->convolution->windows.stride * shape->row;
+    const float *row = x + y * call->convolution->windows.stride_down * shape->row;
     for (size_t from = 0, n; from < shape->across; from += n) {
       n = BUFFER / shape->broad < shape->across - from ? BUFFER / shape->broad : shape->across - from;
       some_windows(call, row, from, n, z);
@@ -100,7 +100,7 @@ static void weights_part(void *context, size_t part) {
   for (size_t p = 0; p < shape->line; p++) memset(sums + p * shape->broad, 0, PANEL * sizeof *sums);
   for (size_t y = 0; y < call->convolution->images * shape->down; y++) {
     const float *x = call->convolution->framed + y / shape->down * shape->image +
-                     (y % shape->down * call->convolution->windows.stride + i) * shape->row;
+                     (y % shape->down * call->convolution->windows.stride_down + i) * shape->row;
     const float *dz = call->convolution->dz + y * shape->across * shape->outputs + j;
     if (cols < PANEL) broaden(shape->across, cols, buffer, PANEL, dz, shape->outputs);
     call->tiles(shape->line, shape->across, sums, shape->broad, x, 1, shape->step, cols < PANEL ? buffer : dz,
@@ -112,14 +112,15 @@ static void weights_part(void *context, size_t part) {
 
 static void scatter(const convolve_call *call, size_t y, size_t x, const float *dp, float *dx) {
   const image_shape *shape = &call->shape;
-  size_t side = shape->pad * call->convolution->channels, inside = shape->width * call->convolution->channels,
-         start = x * shape->step;
+  const size_t top = call->convolution->windows.top;
+  size_t side = call->convolution->windows.left * call->convolution->channels,
+         inside = shape->width * call->convolution->channels, start = x * shape->step;
   size_t from = start < side ? side - start : 0;
   size_t to = start + shape->line > side + inside ? side + inside - start : shape->line;
   for (size_t i = 0; i < call->convolution->windows.high; i++) {
-    size_t row = y * call->convolution->windows.stride + i;
-    if (row < shape->pad || row - shape->pad >= shape->height) continue;
-    float *z = dx + (row - shape->pad) * inside + start - side;
+    size_t row = y * call->convolution->windows.stride_down + i;
+    if (row < top || row - top >= shape->height) continue;
+    float *z = dx + (row - top) * inside + start - side;
     const float *p = dp + i * shape->line;
     for (size_t j = from; j < to; j++) z[j] += p[j];
   }
@@ -249,6 +250,7 @@ int hui_cpu_convolve(void *self, int what, const hu_convolution *convolution) {
                         .dw = convolution->dw};
   const image_shape *shape = &call.shape;
   int depthwise = convolution->windows.groups > 1;
+  if (convolution->windows.apart_down > 1 || convolution->windows.apart_across > 1) return 0;
   if (depthwise && !hui_cpu_depthwise_possible(cpu, convolution)) return 0;
   if (!call.tiles || (!depthwise && (shape->broad > BUFFER || shape->deep > BUFFER || shape->across * PANEL > BUFFER)))
     return 0;

@@ -7,7 +7,7 @@
 #include "train/engine/cpu.h"
 #include "train/engine/kernels_layers.h"
 
-/* Copies an image with zeros around it. */
+/* Copies an image with zeros around it (hui_frame_row, hui_frame_size). */
 void hui_frame_image(const hu_convolution *convolution, const float *x, float *z);
 /* Notifies the caller that rounding within a loop begins or ends. */
 static inline void hui_cpu_notify(const hu_cpu *cpu, const hu_convolution *convolution, int ends) {

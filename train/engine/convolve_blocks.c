@@ -62,9 +62,9 @@ static void result_of(const image_blocks *blocks, const float *patches, float *z
 static void make_patches(const image_blocks *blocks, const float *x, float *z) {
   const hu_window_sizes *sizes = &blocks->convolution->windows;
   const size_t channels = blocks->convolution->channels, line = sizes->wide * channels;
-  const size_t row = (sizes->width + 2 * sizes->pad) * channels, step = sizes->stride * channels;
+  const size_t row = hui_frame_row(blocks->convolution), step = sizes->stride_across * channels;
   for (size_t y = 0; y < sizes->down; y++) {
-    const float *from = x + y * sizes->stride * row;
+    const float *from = x + y * sizes->stride_down * row;
     for (size_t j = 0; j < sizes->across; j++, from += step) {
       for (size_t i = 0; i < sizes->high; i++, z += line) {
         for (size_t k = 0; k < line; k++) z[k] = from[i * row + k];
@@ -82,10 +82,8 @@ static void one_image(image_blocks *blocks, size_t image, size_t part) {
   hu_exec exec;
   memset(&exec, 0, sizeof exec);
   exec.levels_off = blocks->cpu->levels_off;
-  if (convolution->windows.pad) {
-    size_t high = convolution->windows.height + 2 * convolution->windows.pad,
-           wide = convolution->windows.width + 2 * convolution->windows.pad;
-    float *framed = convolution->framed + image * high * wide * convolution->channels;
+  if (hui_has_border(&convolution->windows)) {
+    float *framed = convolution->framed + image * hui_frame_size(convolution);
     hui_frame_image(convolution, x, framed);
     x = framed;
   }

@@ -5,15 +5,15 @@
 #include "train/engine/convolve.h"
 
 void hui_frame_image(const hu_convolution *convolution, const float *x, float *z) {
-  size_t pad = convolution->windows.pad, height = convolution->windows.height;
-  size_t side = pad * convolution->channels, inside = convolution->windows.width * convolution->channels,
-         row = inside + 2 * side;
-  memset(z, 0, pad * row * sizeof *z);
-  for (size_t y = 0; y < height; y++) {
-    float *to = z + (pad + y) * row;
-    memset(to, 0, side * sizeof *z);
-    memcpy(to + side, x + y * inside, inside * sizeof *z);
-    memset(to + side + inside, 0, side * sizeof *z);
+  const hu_window_sizes *sizes = &convolution->windows;
+  const size_t left = sizes->left * convolution->channels, right = sizes->right * convolution->channels;
+  const size_t inside = sizes->width * convolution->channels, row = hui_frame_row(convolution);
+  memset(z, 0, sizes->top * row * sizeof *z);
+  for (size_t y = 0; y < sizes->height; y++) {
+    float *to = z + (sizes->top + y) * row;
+    memset(to, 0, left * sizeof *z);
+    memcpy(to + left, x + y * inside, inside * sizeof *z);
+    memset(to + left + inside, 0, right * sizeof *z);
   }
-  memset(z + (pad + height) * row, 0, pad * row * sizeof *z);
+  memset(z + (sizes->top + sizes->height) * row, 0, sizes->bottom * row * sizeof *z);
 }

@@ -27,11 +27,8 @@ typedef struct round_plan {
   size_t classes, stretches;
 } round_plan;
 
-/* Returns how many of `count` windows with `kernel` pixels, in one direction, see the pixel `at`. */
-static uint64_t windows(const hu_window_sizes *sizes, size_t at, size_t kernel, size_t count) {
-  hu_seen seen = hui_seen_of(at, sizes->pad, kernel, sizes->stride, count);
-  return seen.end > seen.first ? seen.end - seen.first : 0;
-}
+/* Returns how many windows that is. */
+static uint64_t count_of(hu_seen seen) { return seen.end > seen.first ? seen.end - seen.first : 0; }
 
 /* Returns the class of pixels seen so often; NULL: there are too many. */
 static seen_class *class_of(round_plan *plan, uint64_t times) {
@@ -50,7 +47,7 @@ static int make_stretches(round_plan *plan) {
   plan->stretches = 0;
   const hu_window_sizes *sizes = &plan->convolution->windows;
   for (size_t x = 0; x < sizes->width; x++) {
-    uint64_t times = windows(sizes, x, sizes->wide, sizes->across);
+    uint64_t times = count_of(hui_seen_across(sizes, x + sizes->left));
     if (plan->stretches && plan->across[plan->stretches - 1].times == times) {
       plan->across[plan->stretches - 1].n++;
       continue;
@@ -67,7 +64,7 @@ static int make_plan(round_plan *plan, const hu_convolution *convolution) {
   plan->classes = 0;
   if (!make_stretches(plan)) return 0;
   for (size_t y = 0; y < convolution->windows.height; y++) {
-    uint64_t down = windows(&convolution->windows, y, convolution->windows.high, convolution->windows.down);
+    uint64_t down = count_of(hui_seen_down(&convolution->windows, y + convolution->windows.top));
     for (size_t j = 0; j < plan->stretches; j++) {
       seen_class *seen = class_of(plan, down * plan->across[j].times);
       if (!seen) return 0;
@@ -85,7 +82,7 @@ static void gather(round_plan *plan, float *classes, const float *from, float *t
                       image = convolution->windows.height * line;
   for (size_t i = 0; i < plan->classes; i++) at[i] = plan->list[i].first;
   for (size_t y = 0; y < convolution->windows.height; y++) {
-    uint64_t down = windows(&convolution->windows, y, convolution->windows.high, convolution->windows.down);
+    uint64_t down = count_of(hui_seen_down(&convolution->windows, y + convolution->windows.top));
     for (size_t j = 0; j < plan->stretches; j++) {
       size_t i = (size_t)(class_of(plan, down * plan->across[j].times) - plan->list),
              n = plan->across[j].n * convolution->channels;

@@ -13,11 +13,9 @@ static void result_part(void *context, size_t image) {
   const depthwise_call *call = context;
   const hu_convolution *convolution = call->convolution;
   const hu_window_sizes *sizes = &convolution->windows;
-  const size_t pad = sizes->pad;
-  if (pad) {
-    hui_frame_image(
-        convolution, convolution->x + image * sizes->height * sizes->width * convolution->channels,
-        convolution->framed + image * (sizes->height + 2 * pad) * (sizes->width + 2 * pad) * convolution->channels);
+  if (hui_has_border(sizes)) {
+    hui_frame_image(convolution, convolution->x + image * sizes->height * sizes->width * convolution->channels,
+                    convolution->framed + image * hui_frame_size(convolution));
   }
   call->cpu->loops->depthwise.result(convolution, image);
 }

@@ -22,8 +22,8 @@ static size_t next_lanes(size_t j, size_t channels) {
 /* Computes n windows beside each other from x on, 16 channels: fma over the kernel's pixels in order from +0. */
 static inline __attribute__((always_inline)) void windows_beside(const hu_convolution *convolution, size_t n,
                                                                  const float *x, const float *w, float *z) {
-  const size_t channels = convolution->channels, step = convolution->windows.stride * channels;
-  const size_t row = (convolution->windows.width + 2 * convolution->windows.pad) * channels;
+  const size_t channels = convolution->channels, step = convolution->windows.stride_across * channels;
+  const size_t row = hui_frame_row(convolution);
   static const float zeros[PANEL];
   sums s[BESIDE];
   for (size_t i = 0; i < n; i++) s[i] = sums_load(zeros);
@@ -39,14 +39,14 @@ static inline __attribute__((always_inline)) void windows_beside(const hu_convol
 /* Z of image i, which is framed. */
 static void depthwise_result(const hu_convolution *convolution, size_t image) {
   const hu_window_sizes *sizes = &convolution->windows;
-  const size_t channels = convolution->channels, row = (sizes->width + 2 * sizes->pad) * channels;
-  const float *x = convolution->framed + image * (sizes->height + 2 * sizes->pad) * row;
+  const size_t channels = convolution->channels, row = hui_frame_row(convolution);
+  const float *x = convolution->framed + image * hui_frame_size(convolution);
   float *z = convolution->z + image * sizes->down * sizes->across * channels;
   for (size_t y = 0; y < sizes->down; y++) {
-    const float *from = x + y * sizes->stride * row;
+    const float *from = x + y * sizes->stride_down * row;
     for (size_t a = 0, beside; a < sizes->across; a += beside) {
       beside = sizes->across - a < BESIDE ? 1 : BESIDE;
-      const float *first = from + a * sizes->stride * channels;
+      const float *first = from + a * sizes->stride_across * channels;
       float *to = z + (y * sizes->across + a) * channels;
       for (size_t j = 0; j < channels; j = next_lanes(j, channels)) {
         if (beside == BESIDE) {
@@ -65,13 +65,13 @@ static inline __attribute__((always_inline)) void weights_beside(const hu_convol
                                                                  const size_t *place, const float *x, const float *dz,
                                                                  float *dw) {
   const hu_window_sizes *sizes = &convolution->windows;
-  const size_t channels = convolution->channels, row = (sizes->width + 2 * sizes->pad) * channels;
-  const size_t image = (sizes->height + 2 * sizes->pad) * row, step = sizes->stride * channels;
+  const size_t channels = convolution->channels, row = hui_frame_row(convolution);
+  const size_t image = hui_frame_size(convolution), step = sizes->stride_across * channels;
   static const float zeros[PANEL];
   sums s[AREA_MAX];
   for (size_t k = 0; k < area; k++) s[k] = sums_load(zeros);
   for (size_t y = 0; y < convolution->images * sizes->down; y++) {
-    const float *from = x + y / sizes->down * image + y % sizes->down * sizes->stride * row;
+    const float *from = x + y / sizes->down * image + y % sizes->down * sizes->stride_down * row;
     for (size_t a = 0; a < sizes->across; a++, from += step, dz += channels) {
       const sums by = sums_load(dz);
       for (size_t k = 0; k < area; k++) s[k] = sums_of_products(sums_load(from + place[k]), by, s[k]);
@@ -82,8 +82,7 @@ static inline __attribute__((always_inline)) void weights_beside(const hu_convol
 
 /* Computes dW of 16 channels from j on. */
 static void depthwise_weights(const hu_convolution *convolution, size_t j) {
-  const size_t channels = convolution->channels,
-               row = (convolution->windows.width + 2 * convolution->windows.pad) * channels;
+  const size_t channels = convolution->channels, row = hui_frame_row(convolution);
   const size_t wide = convolution->windows.wide, area = convolution->windows.high * wide;
   size_t place[AREA_MAX];
   for (size_t k = 0, beside; k < area; k += beside) {
@@ -110,7 +109,7 @@ static void pixel_of_windows(const hu_convolution *convolution, size_t image, si
     for (size_t y = down.first; y < down.end; y++) {
       for (size_t x = across.first; x < across.end; x++) {
         const float *dz = convolution->dz + ((image * sizes->down + y) * sizes->across + x) * channels + j;
-        const size_t place = (row - y * sizes->stride) * sizes->wide + col - x * sizes->stride;
+        const size_t place = hui_place_of(sizes, row - y * sizes->stride_down, col - x * sizes->stride_across);
         s = sums_add(s, sums_of_products(sums_load(dz), sums_load(convolution->w + place * channels + j), zero));
       }
     }
@@ -121,13 +120,12 @@ static void pixel_of_windows(const hu_convolution *convolution, size_t image, si
 /* Computes dX of an image. */
 static void depthwise_images(const hu_convolution *convolution, size_t image) {
   const hu_window_sizes *sizes = &convolution->windows;
-  const size_t pad = sizes->pad;
   float *dx = convolution->dx + image * sizes->height * sizes->width * convolution->channels;
   for (size_t y = 0; y < sizes->height; y++) {
-    const hu_seen down = hui_seen_of(y, pad, sizes->high, sizes->stride, sizes->down);
+    const hu_seen down = hui_seen_down(sizes, y + sizes->top);
     for (size_t x = 0; x < sizes->width; x++, dx += convolution->channels) {
-      const hu_seen across = hui_seen_of(x, pad, sizes->wide, sizes->stride, sizes->across);
-      pixel_of_windows(convolution, image, y + pad, x + pad, down, across, dx);
+      const hu_seen across = hui_seen_across(sizes, x + sizes->left);
+      pixel_of_windows(convolution, image, y + sizes->top, x + sizes->left, down, across, dx);
     }
   }
 }

@@ -30,6 +30,7 @@ enum { HU_BY_NUMBER = 0, HU_BY_ROW = 1 };
   X(ADD, add, HU_BY_NUMBER)                         \
   X(ACCUMULATE, accumulate, HU_BY_NUMBER)           \
   X(ADD_ROW, add_row, HU_BY_NUMBER)                 \
+  X(TIMES_ROW, times_row, HU_BY_NUMBER)             \
   X(SCALE, scale, HU_BY_NUMBER)                     \
   X(SIGN, sign, HU_BY_NUMBER)                       \
   X(TIMES, times, HU_BY_NUMBER)                     \
@@ -42,8 +43,16 @@ enum { HU_BY_NUMBER = 0, HU_BY_ROW = 1 };
   X(FUSED, fused, HU_BY_NUMBER)                     \
   X(RELU, relu, HU_BY_NUMBER)                       \
   X(RELU_BACK, relu_back, HU_BY_NUMBER)             \
-  X(RELU6, relu6, HU_BY_NUMBER)                     \
-  X(RELU6_BACK, relu6_back, HU_BY_NUMBER)           \
+  X(LEAKY, leaky, HU_BY_NUMBER)                     \
+  X(LEAKY_BACK, leaky_back, HU_BY_NUMBER)           \
+  X(CLIP, clip, HU_BY_NUMBER)                       \
+  X(CLIP_BACK, clip_back, HU_BY_NUMBER)             \
+  X(SILU_BACK, silu_back, HU_BY_NUMBER)             \
+  X(GELU_TANH_PART, gelu_tanh_part, HU_BY_NUMBER)   \
+  X(GELU_TANH, gelu_tanh, HU_BY_NUMBER)             \
+  X(GELU_TANH_BACK, gelu_tanh_back, HU_BY_NUMBER)   \
+  X(SOFTPLUS_PART, softplus_part, HU_BY_NUMBER)     \
+  X(SOFTPLUS, softplus, HU_BY_NUMBER)               \
   X(GELU_PARTS, gelu_parts, HU_BY_NUMBER)           \
   X(GELU_BACK, gelu_back, HU_BY_NUMBER)             \
   X(TANH_BACK, tanh_back, HU_BY_NUMBER)             \
@@ -62,6 +71,9 @@ enum { HU_BY_NUMBER = 0, HU_BY_ROW = 1 };
   X(BATCH_BACK, batch_back, HU_BY_NUMBER)           \
   X(LAYER, layer, HU_BY_ROW)                        \
   X(LAYER_BACK, layer_back, HU_BY_ROW)              \
+  X(NEIGHBOURS, neighbours, HU_BY_NUMBER)           \
+  X(NEIGHBOURS_PART, neighbours_part, HU_BY_NUMBER) \
+  X(NEIGHBOURS_BACK, neighbours_back, HU_BY_NUMBER) \
   X(PATCHES, patches, HU_BY_NUMBER)                 \
   X(PATCHES_BACK, patches_back, HU_BY_NUMBER)       \
   X(GROUPS, groups, HU_BY_NUMBER)                   \
@@ -106,12 +118,20 @@ enum { HU_KERNELS(HU_KERNEL_NUMBER) HU_RUN_KERNELS };
 
 /* Windows over images, such as those of a convolution. */
 typedef struct hu_window_sizes {
-  size_t high, wide;    /* pixels of a window */
-  size_t stride, pad;   /* pixels from one window to the next; zeros on each side of an image */
-  size_t height, width; /* pixels of an image */
-  size_t down, across;  /* windows below each other and beside each other in an image */
-  size_t groups;        /* of the channels */
+  size_t high, wide;                 /* pixels of a window */
+  size_t stride_down, stride_across; /* pixels from one window to the next */
+  size_t apart_down, apart_across;   /* pixels from one of a window to the next: 1, or its dilation */
+  size_t step_down, step_across;   /* windows from one that sees a pixel to the next one that may: 1 without dilation */
+  size_t top, bottom, left, right; /* zeros around an image */
+  size_t height, width;            /* pixels of an image */
+  size_t down, across;             /* windows below each other and beside each other in an image */
+  size_t groups;                   /* of the channels */
 } hu_window_sizes;
+
+/* Returns 1 if there are zeros around the image. */
+static inline int hui_has_border(const hu_window_sizes *sizes) {
+  return (sizes->top | sizes->bottom | sizes->left | sizes->right) != 0;
+}
 
 /* What kernels of one kind read and write beside z, a and b. */
 typedef struct hu_gelu_task {
@@ -136,12 +156,22 @@ typedef struct hu_block_task {
   const float *scales, *other;
 } hu_block_task;
 typedef struct hu_norm_task {
-  const float *gain, *offset, *mean, *slope;
-  float *inverse, *normalised; /* inverse: 1 / sqrt(variance + epsilon) */
+  const float *gain, *offset, *mean, *slope; /* offset, of rows: NULL: there is neither a mean nor an offset */
+  float count;                               /* of rows: what a sum of squares is divided by */
+  float *inverse, *normalised;               /* inverse: 1 / sqrt(variance + epsilon) */
 } hu_norm_task;
+typedef struct hu_clip_task {
+  float low, high;
+} hu_clip_task;
+typedef struct hu_response_task {
+  size_t size;
+  float k, slope;
+  const float *power, *sums, *shares;
+} hu_response_task;
 typedef struct hu_window_task {
   hu_window_sizes sizes;
   float *places; /* of maxima in their windows */
+  int zeros;     /* of means: 1: zeros around the image count as pixels */
 } hu_window_task;
 typedef struct hu_softmax_task {
   int causal;
@@ -184,6 +214,9 @@ typedef struct hu_task {
     hu_norm_task norm;
     hu_window_task windows;
     size_t groups; /* of shuffle */
+    size_t each;   /* of add_row: rows of a for one of b; 0: all */
+    hu_clip_task clip;
+    hu_response_task response;
     hu_softmax_task softmax;
     hu_loss_task loss;
     hu_tokens_task tokens;
@@ -263,7 +296,8 @@ enum {
   HU_CONVOLVE_WEIGHTS_BLOCKS
 };
 typedef struct hu_convolution {
-  hu_window_sizes windows; /* several groups: possible from 16 on, of one channel and one output each */
+  /* Possible without dilation; several groups: from 16 on, of one channel and one output each. */
+  hu_window_sizes windows;
   size_t images, channels, outputs;
   const float *x, *w, *dz;
   float *framed, *z, *dw, *dx, *buffer;
@@ -274,6 +308,16 @@ typedef struct hu_convolution {
   void (*notify)(void *const notified[2], int ends);
   void *notified[2];
 } hu_convolution;
+
+/* Return the numbers of a row of an image with its border, and of such an image. */
+static inline size_t hui_frame_row(const hu_convolution *convolution) {
+  const hu_window_sizes *sizes = &convolution->windows;
+  return (sizes->left + sizes->width + sizes->right) * convolution->channels;
+}
+static inline size_t hui_frame_size(const hu_convolution *convolution) {
+  const hu_window_sizes *sizes = &convolution->windows;
+  return (sizes->top + sizes->height + sizes->bottom) * hui_frame_row(convolution);
+}
 
 /* An array, and the sum of its squares by hu_gradient_squares_n. */
 typedef struct hu_squares {

@@ -41,6 +41,14 @@ HU_INSIDE float hui_canonical(float x) {
   return x == x ? x : nan;
 }
 
+/* Returns c (x + k x^3), c = sqrt(2/pi), k = 0.044715, whose tanh gelu_tanh takes. */
+HU_INSIDE float hui_gelu_tanh_part(float x) { return 0x1.988454p-1f * (x + 0x1.6e4e26p-5f * (x * x * x)); }
+
+/* Returns what the part adds to the slope of gelu_tanh at x; left: 1 - tanh^2, +0 where the rest is infinite. */
+HU_INSIDE float hui_gelu_tanh_slope(float x, float left) {
+  return left == 0 ? left : 0.5f * x * left * (0x1.988454p-1f * (1 + 0x1.12ba9ep-3f * (x * x)));
+}
+
 #define HU_ONE(name, value)                    \
   HU_AT(name) {                                \
     const float *a = task->a + r * task->cols; \
@@ -76,13 +84,37 @@ HU_ONE(root, sqrtf(a[j]))
 HU_TWO_OPERANDS(fused, fmaf(task->p, a[j], b[j]))
 HU_ONE(relu, a[j] > 0 || a[j] != a[j] ? a[j] : 0)
 HU_TWO_OPERANDS(relu_back, a[j] > 0 ? b[j] : 0) /* a is what relu gave, b the gradient of that */
-HU_ONE(relu6, a[j] > 6 ? 6 : a[j] > 0 || a[j] != a[j] ? a[j] : 0)
-HU_TWO_OPERANDS(relu6_back, a[j] > 0 && a[j] < 6 ? b[j] : 0) /* a is what relu6 read */
+HU_ONE_BY(leaky, a[j] > 0 ? a[j] : a[j] * p)
+HU_TWO_OPERANDS(leaky_back, a[j] > 0 ? b[j] : b[j] * task->p) /* a is what leaky read */
 HU_TWO_OPERANDS(tanh_back, b[j] * (1 - a[j] * a[j]))
 HU_TWO_OPERANDS(sigmoid_back, b[j] * (a[j] * (1 - a[j])))
 /* z is the running mean of a. */
-HU_ONE(moving, 0.9f * z[j] + 0.1f * a[j])
-HU_ONE(inverse, 1 / sqrtf(a[j] + 1e-5f))
+HU_ONE_BY(moving, (1 - p) * z[j] + p * a[j])
+HU_ONE_BY(inverse, 1 / sqrtf(a[j] + p))
+/* Of silu, a is what it read, and z was sigmoid(p a). */
+HU_TWO_OPERANDS(silu_back, b[j] * (z[j] * (1 + task->p * a[j] * (1 - z[j]))))
+/* Of gelu_tanh, a is what it read, b or z the tanh of its part. */
+HU_ONE(gelu_tanh_part, hui_gelu_tanh_part(a[j]))
+HU_TWO_OPERANDS(gelu_tanh, 0.5f * a[j] * (1 + b[j]))
+HU_TWO_OPERANDS(gelu_tanh_back, b[j] * (0.5f * (1 + z[j]) + hui_gelu_tanh_slope(a[j], 1 - z[j] * z[j])))
+/* Of softplus, a is what it read, b the logarithm of 1 + e^part. */
+HU_ONE(softplus_part, -fabsf(a[j]))
+HU_TWO_OPERANDS(softplus, (a[j] > 0 ? a[j] : 0) + b[j])
+
+HU_AT(clip) {
+  const size_t at = r * task->cols;
+  const float *a = task->a + at, low = task->clip.low, high = task->clip.high;
+  float *z = task->z + at;
+  HU_EACH_COLUMN z[j] = a[j] > high ? high : a[j] > low || a[j] != a[j] ? a[j] : low;
+}
+
+/* a is what `clip` read. */
+HU_AT(clip_back) {
+  const size_t at = r * task->cols;
+  const float *a = task->a + at, *b = task->b + at, low = task->clip.low, high = task->clip.high;
+  float *z = task->z + at;
+  HU_EACH_COLUMN z[j] = a[j] > low && a[j] < high ? b[j] : 0;
+}
 
 /* In the three kernels below, rows of z are ldz apart and rows of a are lda apart. */
 HU_AT(copy) {
@@ -103,11 +135,18 @@ HU_AT(accumulate) {
   HU_EACH_COLUMN z[j] += a[j];
 }
 
-/* Adds the row b to each row of a. */
+/* Adds the row b to each row of a; or (each) row i of b to rows i each ... of a. */
 HU_AT(add_row) {
   float *z = task->z + r * task->cols;
-  const float *a = task->a + r * task->cols, *b = task->b;
+  const float *a = task->a + r * task->cols, *b = task->b + (task->each ? r / task->each * task->cols : 0);
   HU_EACH_COLUMN z[j] = a[j] + b[j];
+}
+
+/* Multiplies each row of a by the row b, number by number. */
+HU_AT(times_row) {
+  float *z = task->z + r * task->cols;
+  const float *a = task->a + r * task->cols, *b = task->b;
+  HU_EACH_COLUMN z[j] = a[j] * b[j];
 }
 
 /* Writes to gelu.erf and gelu.exp what the functions of these names are then taken of. */

@@ -31,19 +31,20 @@ HU_AT(batch_back) {
   HU_EACH_COLUMN z[j] = ((a[j] * gain[j] - mean[j]) - normalised[j] * slope[j]) * inverse[j];
 }
 
-/* As `normalise`, with a mean and an inverse for each row, which are computed here; norm.inverse[r] gets the latter. */
+/* As `normalise`, with a mean and an inverse for each row, which are computed here; norm.inverse[r] gets the latter. p is
+ * added to the variance. Without an offset the mean is 0. */
 HU_AT(layer) {
   const size_t at = r * task->cols;
-  const float *a = task->a + at, *gain = task->norm.gain, *offset = task->norm.offset, n = (float)task->cols;
+  const float *a = task->a + at, *gain = task->norm.gain, *offset = task->norm.offset, n = task->norm.count;
   float *z = task->z + at, *normalised = task->norm.normalised + at;
-  const float mean = hui_sum_of_row(task->cols, a, NULL) / n;
+  const float mean = offset ? hui_sum_of_row(task->cols, a, NULL) / n : 0;
   HU_EACH_COLUMN normalised[j] = a[j] - mean;
-  const float inverse = 1 / sqrtf(hui_sum_of_row(task->cols, normalised, normalised) / n + 1e-5f);
+  const float inverse = 1 / sqrtf(hui_sum_of_row(task->cols, normalised, normalised) / n + task->p);
   task->norm.inverse[r] = inverse;
   HU_EACH_COLUMN {
     float number = normalised[j] * inverse;
     normalised[j] = number;
-    z[j] = gain[j] * number + offset[j];
+    z[j] = offset ? gain[j] * number + offset[j] : gain[j] * number;
   }
 }
 
@@ -51,11 +52,52 @@ HU_AT(layer) {
 HU_AT(layer_back) {
   const size_t at = r * task->cols;
   const float *a = task->a + at, *gain = task->norm.gain, *normalised = task->norm.normalised + at;
-  const float n = (float)task->cols, inverse = task->norm.inverse[r];
+  const float n = task->norm.count, inverse = task->norm.inverse[r];
   float *z = task->z + at;
   HU_EACH_COLUMN z[j] = a[j] * gain[j];
-  const float mean = hui_sum_of_row(task->cols, z, NULL) / n, slope = hui_sum_of_row(task->cols, z, normalised) / n;
+  const float mean = task->norm.offset ? hui_sum_of_row(task->cols, z, NULL) / n : 0;
+  const float slope = hui_sum_of_row(task->cols, z, normalised) / n;
   HU_EACH_COLUMN z[j] = ((z[j] - mean) - normalised[j] * slope) * inverse;
+}
+
+/* ---- neighbours: response.size columns about one of the row, as far as there are some ---- */
+
+/* Returns the sum from +0 of x[i], or (square) of its squares, for i from j - before up to j + behind. */
+HU_INSIDE float hui_sum_of_neighbours(size_t n, const float *x, size_t j, size_t before, size_t behind, int square) {
+  float sum = 0;
+  for (size_t i = j < before ? 0 : j - before; i < n && i <= j + behind; i++) sum += square ? x[i] * x[i] : x[i];
+  return sum;
+}
+
+/* z = response.k + p times the sum of the neighbours' squares. */
+HU_AT(neighbours) {
+  const size_t before = task->response.size / 2, behind = (task->response.size - 1) / 2;
+  const float *a = task->a + r * task->cols;
+  float *z = task->z + r * task->cols;
+  for (size_t j = j0; j < j1; j++) {
+    z[j] = task->response.k + task->p * hui_sum_of_neighbours(task->cols, a, j, before, behind, 1);
+  }
+}
+
+/* z = a b power / sums: what each column gives to its neighbours' gradients. */
+HU_AT(neighbours_part) {
+  const size_t at = r * task->cols;
+  const float *a = task->a + at, *b = task->b + at;
+  const float *power = task->response.power + at, *sums = task->response.sums + at;
+  float *z = task->z + at;
+  HU_EACH_COLUMN z[j] = a[j] * b[j] * power[j] / sums[j];
+}
+
+/* z = b power - a slope times the sum of the shares of those columns whose neighbour this is. */
+HU_AT(neighbours_back) {
+  const size_t at = r * task->cols, before = (task->response.size - 1) / 2, behind = task->response.size / 2;
+  const float *a = task->a + at, *b = task->b + at;
+  const float *power = task->response.power + at, *shares = task->response.shares + r * task->cols;
+  float *z = task->z + at;
+  for (size_t j = j0; j < j1; j++) {
+    z[j] =
+        b[j] * power[j] - a[j] * task->response.slope * hui_sum_of_neighbours(task->cols, shares, j, before, behind, 0);
+  }
 }
 
 /* ---- images ---- */
@@ -64,19 +106,23 @@ HU_AT(layer_back) {
 HU_AT(patches) {
   const hu_window_sizes *sizes = &task->windows.sizes;
   const size_t per = sizes->down * sizes->across, channels = task->cols / (sizes->high * sizes->wide);
-  const size_t line = sizes->wide * channels, across = sizes->width * channels, down = r % per / sizes->across;
-  const size_t start = r % sizes->across * sizes->stride * channels, pad = sizes->pad * channels;
+  /* A row of a window lies side by side in the image, or one pixel does where they are apart. */
+  const size_t pieces = sizes->apart_across > 1 ? sizes->wide : 1, line = sizes->wide / pieces * channels;
+  const size_t across = sizes->width * channels, down = r % per / sizes->across;
+  const size_t first_of_row = r % sizes->across * sizes->stride_across * channels, pad = sizes->left * channels;
   float *z = task->z + r * task->cols;
   for (size_t i = j0 / line; i * line < j1; i++) {
     size_t low = i * line < j0 ? j0 : i * line, high = (i + 1) * line < j1 ? (i + 1) * line : j1;
-    size_t y = down * sizes->stride + i, from = high, to = high;
+    size_t row_of = pieces > 1 ? i / pieces : i, start = first_of_row;
+    if (pieces > 1) start += i % pieces * sizes->apart_across * channels;
+    size_t y = down * sizes->stride_down + row_of * sizes->apart_down, from = high, to = high;
     /* Numbers i line + k of the patch are numbers start + k - pad of the image's row. */
-    if (y >= sizes->pad && y - sizes->pad < sizes->height) {
+    if (y >= sizes->top && y - sizes->top < sizes->height) {
       size_t first = start < pad ? i * line + pad - start : i * line, end = i * line + pad + across - start;
       from = first < low ? low : first < high ? first : high;
       to = end < from ? from : end < high ? end : high;
     }
-    const float *row = task->a + (r / per * sizes->height + (from < to ? y - sizes->pad : 0)) * across;
+    const float *row = task->a + (r / per * sizes->height + (from < to ? y - sizes->top : 0)) * across;
     const ptrdiff_t shift = (ptrdiff_t)start - (ptrdiff_t)(pad + i * line);
     for (size_t j = low; j < from; j++) z[j] = 0;
     HU_INDEPENDENT for (size_t j = from; j < to; j++) z[j] = row[(ptrdiff_t)j + shift];
@@ -89,62 +135,108 @@ typedef struct hu_seen {
   size_t first, end;
 } hu_seen;
 
-HU_INSIDE hu_seen hui_seen_of(size_t at, size_t pad, size_t kernel, size_t stride, size_t windows) {
+/* at: the pixel's place behind the first zero. */
+HU_INSIDE hu_seen hui_seen_of(size_t at, size_t kernel, size_t apart, size_t stride, size_t windows) {
+  const size_t reach = (kernel - 1) * apart + 1;
   hu_seen seen;
-  at += pad;
-  seen.first = at < kernel ? 0 : (at - kernel) / stride + 1;
+  seen.first = at < reach ? 0 : (at - reach) / stride + 1;
   seen.end = at / stride + 1 < windows ? at / stride + 1 : windows;
+  while (apart > 1 && seen.first < seen.end && (at - seen.first * stride) % apart != 0) seen.first++;
   return seen;
+}
+
+HU_INSIDE hu_seen hui_seen_down(const hu_window_sizes *sizes, size_t row) {
+  return hui_seen_of(row, sizes->high, sizes->apart_down, sizes->stride_down, sizes->down);
+}
+
+HU_INSIDE hu_seen hui_seen_across(const hu_window_sizes *sizes, size_t col) {
+  return hui_seen_of(col, sizes->wide, sizes->apart_across, sizes->stride_across, sizes->across);
+}
+
+/* Returns the number in its window of the pixel `down` and `across` from the first one. */
+HU_INSIDE size_t hui_place_of(const hu_window_sizes *sizes, size_t down, size_t across) {
+  if (sizes->apart_down > 1) down /= sizes->apart_down;
+  if (sizes->apart_across > 1) across /= sizes->apart_across;
+  return down * sizes->wide + across;
+}
+
+/* The pixels of a window that lie in its image. */
+typedef struct hu_window_inside {
+  size_t y0, y1, x0, x1; /* rows and columns of the window */
+  size_t at;             /* pixel (y0, x0), among those of all images */
+  float part;            /* 1 over the pixels that count for a mean */
+} hu_window_inside;
+
+/* Finds them for a window of an image; pixels are not apart, and there are some. */
+HU_INSIDE hu_window_inside hui_window_inside(const hu_task *task, size_t image, size_t down, size_t across) {
+  const hu_window_sizes *sizes = &task->windows.sizes;
+  const size_t y = down * sizes->stride_down, x = across * sizes->stride_across;
+  const size_t below = sizes->top + sizes->height, behind = sizes->left + sizes->width;
+  hu_window_inside inside;
+  inside.y0 = y < sizes->top ? sizes->top - y : 0;
+  inside.x0 = x < sizes->left ? sizes->left - x : 0;
+  inside.y1 = below - y < sizes->high ? below - y : sizes->high;
+  inside.x1 = behind - x < sizes->wide ? behind - x : sizes->wide;
+  inside.at = (image * sizes->height + y + inside.y0 - sizes->top) * sizes->width + x + inside.x0 - sizes->left;
+  size_t high = inside.y1 - inside.y0, wide = inside.x1 - inside.x0;
+  if (task->windows.zeros) {
+    high = below + sizes->bottom - y < sizes->high ? below + sizes->bottom - y : sizes->high;
+    wide = behind + sizes->right - x < sizes->wide ? behind + sizes->right - x : sizes->wide;
+  }
+  inside.part = 1 / (float)(high * wide);
+  return inside;
 }
 
 /* Number j + k of pixel r of the images z is the sum of what all windows that see it hold, windows in order from +0.
  * `window` is the number of one, and `place` that of the pixel in it; `beside` channels are summed side by side. */
-#define HU_SEEN(beside, add)                                                                    \
-  for (; j + (beside) <= j1; j += (beside)) {                                                   \
-    float s[beside] = {0};                                                                      \
-    for (size_t y = down.first; y < down.end; y++) {                                            \
-      for (size_t x = across.first; x < across.end; x++) {                                      \
-        const size_t window = (image * sizes->down + y) * sizes->across + x;                    \
-        const size_t place = (row - y * sizes->stride) * sizes->wide + col - x * sizes->stride; \
-        (void)place;                                                                            \
-        for (size_t k = 0; k < (beside); k++) s[k] += (add);                                    \
-      }                                                                                         \
-    }                                                                                           \
-    for (size_t k = 0; k < (beside); k++) task->z[r * cols + j + k] = s[k];                     \
+#define HU_SEEN(beside, part, add)                                                                              \
+  for (; j + (beside) <= j1; j += (beside)) {                                                                   \
+    float s[beside] = {0};                                                                                      \
+    for (size_t y = down.first; y < down.end; y += sizes->step_down) {                                          \
+      for (size_t x = across.first; x < across.end; x += sizes->step_across) {                                  \
+        const size_t window = (image * sizes->down + y) * sizes->across + x;                                    \
+        const size_t place = hui_place_of(sizes, row - y * sizes->stride_down, col - x * sizes->stride_across); \
+        const float by = (part);                                                                                \
+        (void)place, (void)by;                                                                                  \
+        for (size_t k = 0; k < (beside); k++) s[k] += (add);                                                    \
+      }                                                                                                         \
+    }                                                                                                           \
+    for (size_t k = 0; k < (beside); k++) task->z[r * cols + j + k] = s[k];                                     \
   }
 #if defined(HU_TRAIN_DEVICE) /* one thread per number: j1 is j0 + 1, and a loop would cost registers */
-#define HU_SEEN_SIDES(add)                                                                      \
-  {                                                                                             \
-    const size_t k = 0;                                                                         \
-    float s = 0;                                                                                \
-    for (size_t y = down.first; y < down.end; y++) {                                            \
-      for (size_t x = across.first; x < across.end; x++) {                                      \
-        const size_t window = (image * sizes->down + y) * sizes->across + x;                    \
-        const size_t place = (row - y * sizes->stride) * sizes->wide + col - x * sizes->stride; \
-        (void)place;                                                                            \
-        s += (add);                                                                             \
-      }                                                                                         \
-    }                                                                                           \
-    task->z[r * cols + j] = s;                                                                  \
-    (void)j1;                                                                                   \
+#define HU_SEEN_SIDES(part, add)                                                                                \
+  {                                                                                                             \
+    const size_t k = 0;                                                                                         \
+    float s = 0;                                                                                                \
+    for (size_t y = down.first; y < down.end; y += sizes->step_down) {                                          \
+      for (size_t x = across.first; x < across.end; x += sizes->step_across) {                                  \
+        const size_t window = (image * sizes->down + y) * sizes->across + x;                                    \
+        const size_t place = hui_place_of(sizes, row - y * sizes->stride_down, col - x * sizes->stride_across); \
+        const float by = (part);                                                                                \
+        (void)place, (void)by;                                                                                  \
+        s += (add);                                                                                             \
+      }                                                                                                         \
+    }                                                                                                           \
+    task->z[r * cols + j] = s;                                                                                  \
+    (void)j1;                                                                                                   \
   }
 #else
-#define HU_SEEN_SIDES(add) HU_SEEN(8, add) HU_SEEN(1, add)
+#define HU_SEEN_SIDES(part, add) HU_SEEN(8, part, add) HU_SEEN(1, part, add)
 #endif
-#define HU_WINDOWS(name, add)                                                                                    \
-  HU_AT(name) {                                                                                                  \
-    const hu_window_sizes *sizes = &task->windows.sizes;                                                         \
-    const size_t cols = task->cols;                                                                              \
-    const size_t image = r / (sizes->height * sizes->width);                                                     \
-    const size_t row = r / sizes->width % sizes->height + sizes->pad, col = r % sizes->width + sizes->pad;       \
-    const hu_seen down = hui_seen_of(row - sizes->pad, sizes->pad, sizes->high, sizes->stride, sizes->down);     \
-    const hu_seen across = hui_seen_of(col - sizes->pad, sizes->pad, sizes->wide, sizes->stride, sizes->across); \
-    size_t j = j0;                                                                                               \
-    HU_SEEN_SIDES(add)                                                                                           \
+#define HU_WINDOWS(name, part, add)                                                                         \
+  HU_AT(name) {                                                                                             \
+    const hu_window_sizes *sizes = &task->windows.sizes;                                                    \
+    const size_t cols = task->cols;                                                                         \
+    const size_t image = r / (sizes->height * sizes->width);                                                \
+    const size_t row = r / sizes->width % sizes->height + sizes->top, col = r % sizes->width + sizes->left; \
+    const hu_seen down = hui_seen_down(sizes, row);                                                         \
+    const hu_seen across = hui_seen_across(sizes, col);                                                     \
+    size_t j = j0;                                                                                          \
+    HU_SEEN_SIDES(part, add)                                                                                \
   }
 
 /* z is the gradient of images, a that of their patches. */
-HU_WINDOWS(patches_back, task->a[(window * sizes->high * sizes->wide + place) * cols + j + k])
+HU_WINDOWS(patches_back, 0, task->a[(window * sizes->high * sizes->wide + place) * cols + j + k])
 /* A number in a row of groups' patches, where the numbers of a group lie side by side, pixel by pixel. */
 typedef struct hu_grouped {
   size_t group, y, x, channel; /* channel: in the group */
@@ -172,12 +264,14 @@ HU_AT(groups) {
   const hu_window_sizes *sizes = &task->windows.sizes;
   const size_t per = sizes->down * sizes->across;
   const size_t all = task->cols / (sizes->high * sizes->wide), channels = all / sizes->groups;
-  const size_t down = r % per / sizes->across * sizes->stride, across = r % sizes->across * sizes->stride;
+  const size_t down = r % per / sizes->across * sizes->stride_down, across = r % sizes->across * sizes->stride_across;
   const float *a = task->a + r / per * sizes->height * sizes->width * all;
   float *z = task->z + r * task->cols;
   hu_grouped number = hui_grouped_of(sizes, channels, j0);
   for (size_t j = j0; j < j1; j++) {
-    const size_t y = down + number.y - sizes->pad, x = across + number.x - sizes->pad; /* outside: above all sides */
+    /* Outside they are above all sides. */
+    const size_t y = down + number.y * sizes->apart_down - sizes->top;
+    const size_t x = across + number.x * sizes->apart_across - sizes->left;
     const size_t at = (y * sizes->width + x) * all + number.group * channels + number.channel;
     z[j] = y < sizes->height && x < sizes->width ? a[at] : 0;
     hui_grouped_next(&number, sizes, channels);
@@ -189,17 +283,16 @@ HU_AT(groups_back) {
   const hu_window_sizes *sizes = &task->windows.sizes;
   const size_t all = task->cols, channels = all / sizes->groups, pixels = sizes->high * sizes->wide;
   const size_t image = r / (sizes->height * sizes->width);
-  const size_t row = r / sizes->width % sizes->height, col = r % sizes->width;
-  const hu_seen down = hui_seen_of(row, sizes->pad, sizes->high, sizes->stride, sizes->down);
-  const hu_seen across = hui_seen_of(col, sizes->pad, sizes->wide, sizes->stride, sizes->across);
+  const size_t row = r / sizes->width % sizes->height + sizes->top, col = r % sizes->width + sizes->left;
+  const hu_seen down = hui_seen_down(sizes, row), across = hui_seen_across(sizes, col);
   for (size_t j = j0; j < j1; j++) {
     const float *a = task->a + j / channels * channels * pixels + j % channels;
     float s = 0;
-    for (size_t y = down.first; y < down.end; y++) {
-      for (size_t x = across.first; x < across.end; x++) {
+    for (size_t y = down.first; y < down.end; y += sizes->step_down) {
+      for (size_t x = across.first; x < across.end; x += sizes->step_across) {
         const size_t window = (image * sizes->down + y) * sizes->across + x;
-        const size_t high = row + sizes->pad - y * sizes->stride, wide = col + sizes->pad - x * sizes->stride;
-        s += a[window * pixels * all + (high * sizes->wide + wide) * channels];
+        const size_t place = hui_place_of(sizes, row - y * sizes->stride_down, col - x * sizes->stride_across);
+        s += a[window * pixels * all + place * channels];
       }
     }
     task->z[r * all + j] = s;
@@ -215,48 +308,48 @@ HU_AT(shuffle) {
 }
 
 /* z is the gradient of images, a that of their windows. */
-HU_WINDOWS(max_pool_back,
+HU_WINDOWS(max_pool_back, 0,
            task->windows.places[window * cols + j + k] == (float)place ? task->a[window * cols + j + k] : 0)
-HU_WINDOWS(mean_pool_back, task->a[window * cols + j + k] * task->p)
-
-/* Returns the number of the first pixel of window r in the images. */
-HU_INSIDE size_t hui_window_at(const hu_window_sizes *sizes, size_t r) {
-  const size_t per = sizes->down * sizes->across;
-  const size_t row = r / per * sizes->height + r % per / sizes->across * sizes->stride;
-  return row * sizes->width + r % sizes->across * sizes->stride;
-}
+HU_WINDOWS(mean_pool_back, hui_window_inside(task, image, y, x).part, task->a[window * cols + j + k] * by)
 
 /* z gets the first largest pixel of each window of a, and windows.places its number in the window; a NaN is largest. */
 HU_AT(max_pool) {
   const hu_window_sizes *sizes = &task->windows.sizes;
-  const size_t cols = task->cols, at = hui_window_at(sizes, r) * cols;
+  const size_t cols = task->cols, per = sizes->down * sizes->across;
+  const hu_window_inside in = hui_window_inside(task, r / per, r % per / sizes->across, r % sizes->across);
   float *z = task->z + r * cols, *places = task->windows.places + r * cols;
+  const float first = (float)(in.y0 * sizes->wide + in.x0);
   HU_EACH_COLUMN {
-    z[j] = task->a[at + j];
-    places[j] = 0;
+    z[j] = task->a[in.at * cols + j];
+    places[j] = first;
   }
-  for (size_t i = 1; i < sizes->high * sizes->wide; i++) {
-    const float *a = task->a + at + (i / sizes->wide * sizes->width + i % sizes->wide) * cols, place = (float)i;
-    HU_EACH_COLUMN {
-      int better = (a[j] > z[j]) | ((a[j] != a[j]) & (z[j] == z[j]));
-      z[j] = better ? a[j] : z[j];
-      places[j] = better ? place : places[j];
+  for (size_t y = in.y0; y < in.y1; y++) {
+    for (size_t x = in.x0; x < in.x1; x++) {
+      const float *a = task->a + (in.at + (y - in.y0) * sizes->width + x - in.x0) * cols;
+      const float place = (float)(y * sizes->wide + x);
+      HU_EACH_COLUMN {
+        int better = (a[j] > z[j]) | ((a[j] != a[j]) & (z[j] == z[j]));
+        z[j] = better ? a[j] : z[j];
+        places[j] = better ? place : places[j];
+      }
     }
   }
 }
 
-/* z is p times the sum of the pixels of each window. */
+/* z is the sum of the pixels of each window times 1 over how many count. */
 HU_AT(mean_pool) {
   const hu_window_sizes *sizes = &task->windows.sizes;
-  const size_t cols = task->cols, at = hui_window_at(sizes, r) * cols;
+  const size_t cols = task->cols, per = sizes->down * sizes->across;
+  const hu_window_inside in = hui_window_inside(task, r / per, r % per / sizes->across, r % sizes->across);
   float *z = task->z + r * cols;
-  const float p = task->p;
   HU_EACH_COLUMN z[j] = 0;
-  for (size_t i = 0; i < sizes->high * sizes->wide; i++) {
-    const float *a = task->a + at + (i / sizes->wide * sizes->width + i % sizes->wide) * cols;
-    HU_EACH_COLUMN z[j] += a[j];
+  for (size_t y = in.y0; y < in.y1; y++) {
+    for (size_t x = in.x0; x < in.x1; x++) {
+      const float *a = task->a + (in.at + (y - in.y0) * sizes->width + x - in.x0) * cols;
+      HU_EACH_COLUMN z[j] += a[j];
+    }
   }
-  HU_EACH_COLUMN z[j] *= p;
+  HU_EACH_COLUMN z[j] *= in.part;
 }
 
 /* ---- softmax and losses ---- */

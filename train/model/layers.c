@@ -77,14 +77,123 @@ static int add_linear(hu_network *network, const hu_item *items) {
   return z;
 }
 
+/* ---- windows ---- */
+
+/* Writes two numbers, down and across: those of a list, or one twice. */
+static void pair_of(const hu_item *item, size_t pair[2]) {
+  const int list = item->kind == HU_ITEM_LIST;
+  for (size_t i = 0; i < 2; i++) pair[i] = (size_t)(list ? item->list[i] : item->number);
+}
+
+/* Reads windows from the items of a kernel, a stride, pads and, if it is not NULL, a dilation. */
+static hu_net_windows windows_of(const hu_item *kernel, const hu_item *stride, const hu_item *pad,
+                                 const hu_item *dilation) {
+  hu_net_windows windows = hu_net_windows_of(1, 1, 0);
+  pair_of(kernel, windows.kernel);
+  pair_of(stride, windows.stride);
+  if (dilation) pair_of(dilation, windows.dilation);
+  for (size_t i = 0; i < 4; i++) {
+    const size_t at = pad->count == 4 ? i : i / 2;
+    windows.pad[i] = (size_t)(pad->kind == HU_ITEM_LIST ? pad->list[at] : pad->number);
+  }
+  return windows;
+}
+
 static int add_conv(hu_network *network, const hu_item *items) {
   int p = hu_net_parameters(network->net);
-  size_t kernel = size_of(&items[2]);
-  int z = hu_net_conv_groups(network->net, items[0].value, size_of(&items[1]), kernel, size_of(&items[3]),
-                             size_of(&items[4]), size_of(&items[6]), items[7].number != 0);
-  start_both(network, p, &items[8], &items[7], kernel * kernel);
+  const hu_net_windows windows = windows_of(&items[2], &items[3], &items[4], &items[5]);
+  int z = hu_net_conv_windows(network->net, items[0].value, size_of(&items[1]), &windows, size_of(&items[6]),
+                              items[7].number != 0);
+  start_both(network, p, &items[8], &items[7], windows.kernel[0] * windows.kernel[1]);
   return z;
 }
+
+static int add_conv_transpose(hu_network *network, const hu_item *items) {
+  int p = hu_net_parameters(network->net);
+  const hu_net_windows windows = windows_of(&items[2], &items[3], &items[4], &items[5]);
+  size_t more[2];
+  pair_of(&items[10], more);
+  int z = hu_net_conv_transpose(network->net, items[0].value, size_of(&items[1]), &windows, more, size_of(&items[6]),
+                                items[7].number != 0);
+  start_both(network, p, &items[8], &items[7], windows.kernel[0] * windows.kernel[1]);
+  return z;
+}
+
+static int add_max_pool(hu_network *network, const hu_item *items) {
+  const hu_net_windows windows = windows_of(&items[1], &items[2], &items[3], NULL);
+  return hu_net_max_pool_windows(network->net, items[0].value, &windows, items[4].number != 0);
+}
+
+static int add_average_pool(hu_network *network, const hu_item *items) {
+  const hu_net_windows windows = windows_of(&items[1], &items[2], &items[3], NULL);
+  return hu_net_average_pool_windows(network->net, items[0].value, &windows, items[4].number != 0,
+                                     items[5].number != 0);
+}
+
+/* ---- norms ---- */
+
+static int add_batch_norm(hu_network *network, const hu_item *items) {
+  return hu_net_batch_norm_with(network->net, items[0].value, items[1].number, items[2].number, items[3].number != 0);
+}
+
+static int add_layer_norm(hu_network *network, const hu_item *items) {
+  return hu_net_layer_norm_with(network->net, items[0].value, items[1].number);
+}
+
+static int add_rms_norm(hu_network *network, const hu_item *items) {
+  return hu_net_rms_norm(network->net, items[0].value, items[1].number);
+}
+
+static int add_l2_norm(hu_network *network, const hu_item *items) {
+  int p = hu_net_parameters(network->net), z = hu_net_l2_norm(network->net, items[0].value, items[1].number);
+  start(network, p, &items[2], 1);
+  return z;
+}
+
+static int add_response_norm(hu_network *network, const hu_item *items) {
+  return hu_net_response_norm(network->net, items[0].value, size_of(&items[1]), items[2].number, items[3].number,
+                              items[4].number);
+}
+
+/* ---- of each number ---- */
+
+static int add_leaky_relu(hu_network *network, const hu_item *items) {
+  return hu_net_leaky_relu(network->net, items[0].value, items[1].number);
+}
+
+static int add_silu(hu_network *network, const hu_item *items) {
+  return hu_net_silu(network->net, items[0].value, items[1].number);
+}
+
+static int add_clip(hu_network *network, const hu_item *items) {
+  return hu_net_clip(network->net, items[0].value, items[1].number, items[2].number);
+}
+
+/* Takes one factor, with another one backward, or one of each column. */
+static int add_scale(hu_network *network, const hu_item *items) {
+  const hu_item *by = &items[1], *backward = &items[2];
+  if (by->kind != HU_ITEM_LIST) {
+    const double back = backward->kind == HU_ITEM_NUMBER ? backward->number : by->number;
+    return hu_net_scale(network->net, items[0].value, by->number, back);
+  }
+  if (backward->kind == HU_ITEM_NUMBER)
+    hui_network_wrong(network, HU_E_TEXT, "scale: backward: there is a list of factors");
+  else if (by->count != network->net->value[items[0].value].cols)
+    hui_network_wrong(network, HU_E_SHAPE, "scale: forward: not as many factors as columns");
+  else
+    return hu_net_scale_columns(network->net, items[0].value, by->list);
+  return -1;
+}
+
+static int add_as_image(hu_network *network, const hu_item *items) {
+  return hu_net_as_image(network->net, items[0].value, size_of(&items[1]), size_of(&items[2]));
+}
+
+static int add_as_rows(hu_network *network, const hu_item *items) {
+  return hu_net_as_rows(network->net, items[0].value, size_of(&items[1]));
+}
+
+/* ---- the others ---- */
 
 /* Lists the values of a layer that takes any number of them. Returns their number. */
 static size_t values_of(const hu_item *items, int values[HU_NETWORK_ARGUMENTS]) {
@@ -156,14 +265,6 @@ static int add_gru(hu_network *network, const hu_item *items) { return add_cells
 
 static int add_lstm(hu_network *network, const hu_item *items) { return add_cells(network, items, hu_net_lstm); }
 
-static int add_max_pool(hu_network *network, const hu_item *items) {
-  return hu_net_max_pool(network->net, items[0].value, size_of(&items[1]), size_of(&items[2]));
-}
-
-static int add_average_pool(hu_network *network, const hu_item *items) {
-  return hu_net_average_pool(network->net, items[0].value, size_of(&items[1]), size_of(&items[2]));
-}
-
 static int add_shuffle(hu_network *network, const hu_item *items) {
   return hu_net_shuffle(network->net, items[0].value, size_of(&items[1]));
 }
@@ -177,22 +278,31 @@ static int add_shuffle(hu_network *network, const hu_item *items) {
   static int add_##name(hu_network *network, const hu_item *items) {    \
     return hu_net_##name(network->net, items[0].value, items[1].value); \
   }
-ADD_ONE(batch_norm)
-ADD_ONE(layer_norm)
 ADD_ONE(relu)
 ADD_ONE(relu6)
 ADD_ONE(gelu)
+ADD_ONE(gelu_tanh)
+ADD_ONE(softplus)
+ADD_ONE(stop_gradient)
 ADD_ONE(tanh)
 ADD_ONE(sigmoid)
 ADD_ONE(interactions)
 ADD_ONE(global_average)
 ADD_TWO(add)
 ADD_TWO(multiply)
+ADD_TWO(add_row)
 
 #define GIVEN(name, type) \
   { #name, type, NAN }
 #define VALUE(name) GIVEN(name, 'v')
 #define COUNT(name) GIVEN(name, 'n')
+#define KERNEL GIVEN(kernel, 'w')
+#define STRIDE \
+  { "stride", 'w', 1 }
+#define PAD \
+  { "pad", 'p', 0 }
+#define EPS \
+  { "eps", 'r', 1e-5 }
 #define START \
   { "start", 's', 0 }
 #define BIAS_START \
@@ -205,24 +315,52 @@ static const hu_layer layers[] = {
     {"conv",
      {VALUE(x),
       COUNT(outputs),
-      COUNT(kernel),
-      {"stride", 'n', 1},
-      {"pad", 'n', 0},
-      {"dilation", 'f', 1},
+      KERNEL,
+      STRIDE,
+      PAD,
+      {"dilation", 'w', 1},
       {"groups", 'n', 1},
       {"bias", 'b', 0},
       START,
       BIAS_START},
      add_conv},
-    {"batch_norm", {VALUE(x), {"eps", 'f', 1e-5}, {"momentum", 'f', 0.1}}, add_batch_norm},
-    {"layer_norm", {VALUE(x), {"eps", 'f', 1e-5}}, add_layer_norm},
+    {"conv_transpose",
+     {VALUE(x),
+      COUNT(outputs),
+      KERNEL,
+      STRIDE,
+      PAD,
+      {"dilation", 'w', 1},
+      {"groups", 'n', 1},
+      {"bias", 'b', 0},
+      START,
+      BIAS_START,
+      {"output_pad", 'w', 0}},
+     add_conv_transpose},
+    {"batch_norm", {VALUE(x), EPS, {"momentum", 'r', 0.1}, {"unbiased", 'b', 0}}, add_batch_norm},
+    {"layer_norm", {VALUE(x), EPS}, add_layer_norm},
+    {"rms_norm", {VALUE(x), EPS}, add_rms_norm},
+    {"l2_norm", {VALUE(x), {"eps", 'r', 1e-10}, START}, add_l2_norm},
+    {"response_norm",
+     {VALUE(x), {"size", 'n', 5}, {"alpha", 'r', 1e-4}, {"beta", 'r', 0.75}, {"k", 'r', 1}},
+     add_response_norm},
     {"relu", {VALUE(x)}, add_relu},
     {"relu6", {VALUE(x)}, add_relu6},
     {"gelu", {VALUE(x)}, add_gelu},
+    {"gelu_tanh", {VALUE(x)}, add_gelu_tanh},
+    {"leaky_relu", {VALUE(x), {"slope", 'r', 0.01}}, add_leaky_relu},
+    {"silu", {VALUE(x), {"beta", 'r', 1}}, add_silu},
+    {"clip", {VALUE(x), GIVEN(low, 'r'), GIVEN(high, 'r')}, add_clip},
+    {"softplus", {VALUE(x)}, add_softplus},
+    {"scale", {VALUE(x), GIVEN(forward, 'c'), {"backward", 'm', INFINITY}}, add_scale},
+    {"stop_gradient", {VALUE(x)}, add_stop_gradient},
     {"tanh", {VALUE(x)}, add_tanh},
     {"sigmoid", {VALUE(x)}, add_sigmoid},
     {"add", {VALUE(x), VALUE(y)}, add_add},
     {"multiply", {VALUE(x), VALUE(y)}, add_multiply},
+    {"add_row", {VALUE(x), VALUE(y)}, add_add_row},
+    {"as_image", {VALUE(x), COUNT(height), COUNT(width)}, add_as_image},
+    {"as_rows", {VALUE(x), COUNT(rows)}, add_as_rows},
     {"concat", {GIVEN(x, '*')}, add_concat},
     {"columns", {VALUE(x), COUNT(from), COUNT(columns)}, add_columns},
     {"stack_rows", {GIVEN(x, '*')}, add_stack_rows},
@@ -235,8 +373,10 @@ static const hu_layer layers[] = {
     {"attention_across", {VALUE(queries), VALUE(memory), COUNT(heads), {"lengths", 'o', 0}}, add_across},
     {"gru", {VALUE(x), COUNT(units), {"last", 'b', 0}, START}, add_gru},
     {"lstm", {VALUE(x), COUNT(units), {"last", 'b', 0}, START}, add_lstm},
-    {"max_pool", {VALUE(x), COUNT(kernel), COUNT(stride), {"pad", 'f', 0}, {"ceil", 'f', 0}}, add_max_pool},
-    {"average_pool", {VALUE(x), COUNT(kernel), COUNT(stride), {"pad", 'f', 0}, {"ceil", 'f', 0}}, add_average_pool},
+    {"max_pool", {VALUE(x), KERNEL, GIVEN(stride, 'w'), PAD, {"ceil", 'b', 0}}, add_max_pool},
+    {"average_pool",
+     {VALUE(x), KERNEL, GIVEN(stride, 'w'), PAD, {"ceil", 'b', 0}, {"zeros", 'b', 1}},
+     add_average_pool},
     {"global_average", {VALUE(x)}, add_global_average}};
 enum { LAYERS = sizeof layers / sizeof *layers };
 
@@ -260,13 +400,33 @@ void hui_network_unknown(hu_network *network, const char *name, size_t size) {
 
 /* ---- arguments ---- */
 
-/* Returns the argument; of two equal numbers one, because rectangles and one-sided pads have no operators. */
-static hu_item of_pair(const hu_item *item) {
+/* Returns the argument; numbers of windows in their shortest form: of pads that are equal above and below, and on both
+ * sides, two of four; of two equal numbers one. */
+static hu_item shortest(hu_network *network, const hu_layer_parameter *parameter, const hu_item *item) {
   hu_item one = *item;
-  if (item->kind != HU_ITEM_LIST || item->count != 2 || item->list[0] != item->list[1]) return one;
+  const double *list = item->list;
+  if (item->kind != HU_ITEM_LIST || (parameter->type != 'w' && parameter->type != 'p')) return one;
+  if (parameter->type == 'p' && item->count == 4 && list[0] == list[1] && list[2] == list[3]) {
+    const double two[2] = {list[0], list[2]};
+    one = hui_network_list(network, two, 2);
+  }
+  if (one.count != 2 || one.list[0] != one.list[1]) return one;
+  const double number = one.list[0];
+  memset(&one, 0, sizeof one);
   one.kind = HU_ITEM_NUMBER;
-  one.number = item->list[0];
+  one.value = -1;
+  one.number = number;
   return one;
+}
+
+static int is_whole(double x) { return x >= 0 && x <= 0x1p40 && x == floor(x); }
+
+/* 1 if it is a whole number, or a list of so many. */
+static int are_whole(const hu_item *item, size_t count) {
+  if (item->kind != HU_ITEM_LIST) return item->kind == HU_ITEM_NUMBER && is_whole(item->number);
+  int whole = item->count == count;
+  for (size_t i = 0; i < item->count; i++) whole &= is_whole(item->list[i]);
+  return whole;
 }
 
 /* What is wrong with an argument; NULL: nothing. */
@@ -280,13 +440,11 @@ static const char *wrong_argument(const hu_layer_parameter *parameter, const hu_
       return item->kind == HU_ITEM_START
                  ? NULL
                  : "not a start: normal, fan_in, fan_out, fan_sum, uniform, inverse_root or constant";
-    case 'n':
-      if (item->kind == HU_ITEM_LIST && item->count == 2)
-        return "no layer with two different numbers is computed as yet";
-      return item->kind == HU_ITEM_NUMBER && x >= 0 && x <= 0x1p40 && x == floor(x) ? NULL : "not a whole number";
+    case 'n': return item->kind == HU_ITEM_NUMBER && is_whole(x) ? NULL : "not a whole number";
+    case 'w': return are_whole(item, 2) ? NULL : "neither a whole number nor two, down and across";
+    case 'p': return are_whole(item, 2) || are_whole(item, 4) ? NULL : "neither a whole number nor two or four";
+    case 'c': return item->kind == HU_ITEM_NUMBER || item->kind == HU_ITEM_LIST ? NULL : "neither a number nor a list";
     case 'b': return item->kind == HU_ITEM_NUMBER && (x == 0 || x == 1) ? NULL : "neither 0 nor 1";
-    case 'f':
-      return item->kind == HU_ITEM_NUMBER && x == parameter->standard ? NULL : "no other number is computed as yet";
     default: return item->kind == HU_ITEM_NUMBER ? NULL : "not a number";
   }
 }
@@ -324,11 +482,9 @@ static size_t take(hu_network *network, const hu_layer *layer, const hu_argument
     const hu_layer_parameter *parameter = &layer->parameter[place];
     hu_item *item = &items[all ? i : (size_t)place];
     const int twice = item->kind != HU_ITEM_NONE;
-    *item = of_pair(&arguments[i].item);
-    const char *wrong = twice ? "given twice" : wrong_argument(parameter, item);
-    if (wrong)
-      hui_network_wrong(network, *wrong == 'n' && parameter->type == 'f' ? HU_E_TRAIN : HU_E_TEXT, "%s: %s: %s",
-                        layer->name, parameter->name, wrong);
+    const char *wrong = twice ? "given twice" : wrong_argument(parameter, &arguments[i].item);
+    if (wrong) hui_network_wrong(network, HU_E_TEXT, "%s: %s: %s", layer->name, parameter->name, wrong);
+    *item = wrong ? arguments[i].item : shortest(network, parameter, &arguments[i].item);
   }
   if (all) return count;
   for (i = 0; i < HU_LAYER_PARAMETERS && layer->parameter[i].name; i++) {
@@ -336,7 +492,7 @@ static size_t take(hu_network *network, const hu_layer *layer, const hu_argument
     if (items[i].kind) continue;
     if (isnan(parameter->standard))
       hui_network_wrong(network, HU_E_TEXT, "%s: %s is missing", layer->name, parameter->name);
-    if (parameter->type != 'o' && parameter->type != 's') items[i].kind = HU_ITEM_NUMBER;
+    if (!strchr("osm", parameter->type)) items[i].kind = HU_ITEM_NUMBER;
     items[i].number = parameter->standard;
   }
   return i;

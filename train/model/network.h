@@ -166,13 +166,14 @@ char *hui_start_text(char text[HU_SHAPE_TEXT_MAX], const hu_item *start);
 /* A parameter of a layer.
  *   v: a value            o: a value, or none        *: values, all that are left
  *   n: a whole number     b: 0 or 1                  r: a number
- *   s: a start            f: `standard` and no other number, because there is no operator for it */
+ *   s: a start            m: a number, or none       c: a number, or one of each column
+ *   w: a whole number, or two, down and across       p: one, two, or four: top, bottom, left, right */
 typedef struct hu_layer_parameter {
   const char *name;
   char type;
   double standard; /* NaN: it must be given */
 } hu_layer_parameter;
-enum { HU_LAYER_PARAMETERS = 10 };
+enum { HU_LAYER_PARAMETERS = 11 };
 struct hu_layer {
   const char *name;
   hu_layer_parameter parameter[HU_LAYER_PARAMETERS];

@@ -54,6 +54,14 @@ static void show_scope(hu_network *network) {
   memcpy(network->shown.scope, network->scope, sizeof network->scope);
 }
 
+static void show_number(hu_network *network, double x) {
+  char text[HU_DECIMAL_TEXT_MAX];
+  if (x == floor(x) && fabs(x) < 1e15)
+    show(network, "%.0f", x);
+  else
+    show(network, "%s", hui_write_number(text, x));
+}
+
 static void show_item(hu_network *network, const hu_layer_parameter *parameter, const hu_item *item) {
   char text[HU_SHAPE_TEXT_MAX];
   if (item->kind == HU_ITEM_NONE) return;
@@ -64,11 +72,14 @@ static void show_item(hu_network *network, const hu_layer_parameter *parameter, 
   switch (item->kind) {
     case HU_ITEM_VALUE: show(network, "v%d", item->value); break;
     case HU_ITEM_START: show(network, "%s", hui_start_text(text, item)); break;
-    default:
-      if (item->number == floor(item->number) && fabs(item->number) < 1e15)
-        show(network, "%.0f", item->number);
-      else
-        show(network, "%s", hui_write_number(text, item->number));
+    case HU_ITEM_LIST:
+      for (size_t i = 0; i < item->count; i++) {
+        show(network, i ? ", " : "[");
+        show_number(network, item->list[i]);
+      }
+      show(network, "]");
+      break;
+    default: show_number(network, item->number);
   }
 }
 

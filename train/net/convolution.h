@@ -19,9 +19,7 @@ enum {
 /* Rows of W: the numbers of a patch that one group has; and all of them. */
 size_t hui_patch_part(const hu_net *net, const hu_operator *op);
 size_t hui_patch_size(const hu_net *net, const hu_operator *op);
-/* Makes a kernel's task between the image x and the windows of z. */
-hu_task hui_windows(const hu_net *net, const hu_operator *op, size_t rows, size_t cols, float *to, const float *from);
-/* kept = the patches of x, a group's columns side by side. */
+/* kept = the patches of the image x, a group's columns side by side. */
 void hui_make_patches(hu_net *net, hu_operator *op, const float *x);
 /* dx = of each pixel the sum of what windows give to it, from their patches' gradients. */
 void hui_add_windows(hu_net *net, hu_operator *op, float *dx, const float *patches);

@@ -16,7 +16,7 @@ static int possible(hu_net *net, const hu_operator *op, const hu_accum *accum, c
 /* The image rounded once, into `kept` or where frames are put around it, and its patches' counts; 0: it needs them. */
 static int round_image(hu_net *net, hu_operator *op, hu_convolution *convolution) {
   hu_rounded *rounded = &op->rounded;
-  float *to = op->convolution.pad ? net->work[0] : op->kept;
+  float *to = hui_has_border(&op->convolution.windows) ? net->work[0] : op->kept;
   convolution->rounding = &op->rounding.x;
   convolution->rounded = to;
   convolution->gathered = net->work[1];
@@ -28,7 +28,7 @@ static int round_image(hu_net *net, hu_operator *op, hu_convolution *convolution
   hui_add_counts(hui_counts_of_part(net, op, HU_PART_Z_X), &rounded->counts);
   memcpy(&rounded->by, &op->rounding.x, sizeof rounded->by); /* padding, too, which hui_roundings_alike sees */
   convolution->x = to;
-  if (!op->convolution.pad) convolution->framed = to;
+  if (!hui_has_border(&op->convolution.windows)) convolution->framed = to;
   return 1;
 }
 

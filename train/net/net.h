@@ -120,12 +120,23 @@ typedef struct hu_delay {
 
 /* What operators of one kind have beside values and parameters. */
 typedef struct hu_conv_sizes {
-  size_t kernel, stride, pad;
+  hu_window_sizes windows;
+  int image;     /* the value that the windows lie on: what is read, or the result of a transposed convolution */
   unsigned kept; /* HU_KEPT_ of convolution.h */
 } hu_conv_sizes;
 typedef struct hu_pool_sizes {
-  size_t high, wide, stride;
+  hu_window_sizes windows;
+  int zeros; /* 1: zeros around the image count as pixels of a mean */
 } hu_pool_sizes;
+typedef struct hu_norm_sizes {
+  float eps, momentum;
+  float count;  /* of rows: what a sum of squares is divided by */
+  int unbiased; /* 1: the running variance is that of R - 1 */
+} hu_norm_sizes;
+typedef struct hu_response_sizes {
+  size_t size;
+  float alpha, beta, k; /* alpha: over the size */
+} hu_response_sizes;
 typedef struct hu_head_sizes {
   size_t count, width; /* heads; columns of each */
   size_t steps, keys;  /* steps of a sample: of its queries, of its keys and values */
@@ -160,11 +171,14 @@ typedef struct hu_operator {
   union {
     hu_conv_sizes convolution;
     hu_pool_sizes pool;
+    hu_norm_sizes norm;
+    hu_response_sizes response;
     hu_head_sizes heads; /* scores, mix */
     hu_softmax_sizes softmax;
     hu_part_place part;
     size_t units;    /* gru, lstm */
     size_t shuffled; /* shuffle: groups */
+    float by[2];     /* of operators on one number: a slope, both bounds, factors forward and backward */
     double dropped;  /* dropout: the part that becomes 0 */
     double loss_weight;
   };
@@ -285,6 +299,10 @@ int hui_new_parameter(hu_net *net, size_t rows, size_t cols, float start, size_t
 /* Names the parameters from `first` on, those of a new layer: "scope.kindN.part", N from 1 on in each scope;
  * `parts` has a word for each of them. */
 void hui_name_parameters(hu_net *net, const char *kind, int first, const char *parts);
+/* Returns 1 if the numbers of windows are in their ranges. */
+int hui_are_windows(const hu_net_windows *windows);
+/* Lays windows over an image (ceil: 1: sizes are rounded up). Returns NULL; or what is wrong with them. */
+const char *hui_windows_over(hu_window_sizes *sizes, const hu_value *image, const hu_net_windows *windows, int ceil);
 /* Returns a new operator of a kind that reads x (and y) and has `kept` numbers of its own; or sets the error and
  * returns NULL. */
 hu_operator *hui_new_operator(hu_net *net, const hu_operator_kind *kind, int x, int y, int out, size_t kept);

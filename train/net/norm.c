@@ -1,5 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* Normalisations: over the rows of a column (batch), over the columns of a row (layer). */
+/* Normalisations: over the rows of a column (batch), over the columns of a row (layer, and by a length alone), over
+ * neighbouring columns (response). */
+#include <float.h>
+#include <stdio.h>
+
+#include "train/environment.h"
 #include "train/net/net.h"
 
 /* What is kept: normalised numbers, then 1 / sqrt(variance + epsilon) of each column or row, then for batches the
@@ -26,13 +31,13 @@ static void give_sum(hu_net *net, int parameter, int kernel, const hu_operator *
 
 static void give_gains(hu_net *net, hu_operator *op) {
   give_sum(net, op->theta[0], HU_RUN_COLUMNS_PRODUCT, op);
-  give_sum(net, op->theta[1], HU_RUN_COLUMNS, op);
+  if (op->theta[1] >= 0) give_sum(net, op->theta[1], HU_RUN_COLUMNS, op);
 }
 
 /* Sets the fields that all kernels of normalisations have in common. */
 static void norm_task(const hu_net *net, const hu_operator *op, hu_task *task) {
   task->norm.gain = net->parameter[op->theta[0]].theta;
-  task->norm.offset = net->parameter[op->theta[1]].theta;
+  task->norm.offset = op->theta[1] < 0 ? NULL : net->parameter[op->theta[1]].theta;
   task->norm.inverse = inverses(net, op);
   task->norm.normalised = op->kept;
 }
@@ -51,6 +56,16 @@ static void moments(hu_net *net, const hu_value *x, float *mean, float *variance
 /* The buffers in which the two passes have means: of x, of (x - mean)^2; of u, of u xh. */
 enum { MEAN = 0, VARIANCE = 1, PLAIN = 1, WITH = 2 };
 
+/* Returns the variance that the running one takes: of R rows R / (R - 1) times that of the batch, or this itself. */
+static const float *seen_variance(hu_net *net, const hu_operator *op, const float *variance) {
+  const hu_value *x = &net->value[op->in[0]];
+  const size_t rows = net->whole ? x->rows * net->passes : x->rows;
+  if (!op->norm.unbiased || rows == 1) return variance;
+  float *z = net->work[WITH];
+  hui_do_each(net, HU_RUN_SCALE, x->cols, z, variance, NULL, (float)rows / (float)(rows - 1));
+  return z;
+}
+
 static hu_status batch_forward(hu_net *net, hu_operator *op) {
   const hu_value *x = &net->value[op->in[0]];
   size_t cols = x->cols;
@@ -58,13 +73,13 @@ static hu_status batch_forward(hu_net *net, hu_operator *op) {
   float *running = inverse + cols;
   if (net->training) {
     if (!net->whole) moments(net, x, mean, variance);
-    hui_do_each(net, HU_RUN_MOVING, cols, running, mean, NULL, 0);
-    hui_do_each(net, HU_RUN_MOVING, cols, running + cols, variance, NULL, 0);
+    hui_do_each(net, HU_RUN_MOVING, cols, running, mean, NULL, op->norm.momentum);
+    hui_do_each(net, HU_RUN_MOVING, cols, running + cols, seen_variance(net, op, variance), NULL, op->norm.momentum);
   } else {
     mean = running;
     variance = running + cols;
   }
-  hui_do_each(net, HU_RUN_INVERSE, cols, inverse, variance, NULL, 0);
+  hui_do_each(net, HU_RUN_INVERSE, cols, inverse, variance, NULL, op->norm.eps);
   hu_task task = hui_task_of(x->rows, cols, net->value[op->out].v, x->v, NULL);
   norm_task(net, op, &task);
   task.norm.mean = mean;
@@ -139,12 +154,14 @@ hu_status hui_whole_statistics(hu_net *const *nets, size_t count, int i, int bac
   return mean_of_all(nets, count, i, back ? HU_RUN_COLUMNS_BOTH : HU_RUN_COLUMNS_SPREAD, back ? WITH : VARIANCE);
 }
 
-/* ---- layer ---- */
+/* ---- rows: layer; by their lengths alone ---- */
 
 static hu_status layer_forward(hu_net *net, hu_operator *op) {
   const hu_value *x = &net->value[op->in[0]];
   hu_task task = hui_task_of(x->rows, x->cols, net->value[op->out].v, x->v, NULL);
   norm_task(net, op, &task);
+  task.norm.count = op->norm.count;
+  task.p = op->norm.eps;
   hui_do(net, HU_RUN_LAYER, &task);
   return hui_done(net);
 }
@@ -156,6 +173,7 @@ static hu_status layer_backward(hu_net *net, hu_operator *op) {
   float *dx = hui_gift(net, op->in[0], net->work[0]);
   hu_task task = hui_task_of(z->rows, z->cols, dx, z->dv, NULL);
   norm_task(net, op, &task);
+  task.norm.count = op->norm.count;
   hui_do(net, HU_RUN_LAYER_BACK, &task);
   hui_give(net, op->in[0], dx);
   return hui_done(net);
@@ -168,6 +186,53 @@ static void nothing(hu_net *net, hu_operator *op) {
 
 static const hu_operator_kind layer = {
     .name = "layer_norm", .forward = layer_forward, .backward = layer_backward, .start = nothing, .anywhere = 1};
+static const hu_operator_kind rms = {
+    .name = "rms_norm", .forward = layer_forward, .backward = layer_backward, .start = nothing, .anywhere = 1};
+static const hu_operator_kind l2 = {
+    .name = "l2_norm", .forward = layer_forward, .backward = layer_backward, .start = nothing, .anywhere = 1};
+
+/* ---- response: `kept` holds the sums s, then s^-beta ---- */
+
+static hu_task response_task(const hu_net *net, const hu_operator *op, float *z, const float *b) {
+  const hu_value *x = &net->value[op->in[0]];
+  hu_task task = hui_task_of(x->rows, x->cols, z, x->v, b);
+  task.response.size = op->response.size;
+  task.response.k = op->response.k;
+  task.response.sums = op->kept;
+  task.response.power = op->kept + x->rows * x->cols;
+  task.work = x->rows * x->cols * op->response.size;
+  return task;
+}
+
+/* s^-beta is e^(-beta log s). */
+static hu_status response_forward(hu_net *net, hu_operator *op) {
+  const hu_value *x = &net->value[op->in[0]];
+  const size_t n = x->rows * x->cols;
+  float *power = op->kept + n;
+  hu_task task = response_task(net, op, op->kept, NULL);
+  task.p = op->response.alpha;
+  hui_do(net, HU_RUN_NEIGHBOURS, &task);
+  hui_do_function(net, HU_OP_LOG, n, power, op->kept);
+  hui_do_each(net, HU_RUN_SCALE, n, power, power, NULL, -op->response.beta);
+  hui_do_function(net, HU_OP_EXP, n, power, power);
+  hui_do_each(net, HU_RUN_TIMES, n, net->value[op->out].v, x->v, power, 0);
+  return hui_done(net);
+}
+
+static hu_status response_backward(hu_net *net, hu_operator *op) {
+  const float *dz = net->value[op->out].dv;
+  hu_task task = response_task(net, op, net->work[1], dz);
+  hui_do(net, HU_RUN_NEIGHBOURS_PART, &task);
+  task.z = hui_gift(net, op->in[0], net->work[0]);
+  task.response.shares = net->work[1];
+  task.response.slope = (float)(2.0 * op->response.alpha * op->response.beta);
+  hui_do(net, HU_RUN_NEIGHBOURS_BACK, &task);
+  hui_give(net, op->in[0], task.z);
+  return hui_done(net);
+}
+
+static const hu_operator_kind response = {
+    .name = "response_norm", .forward = response_forward, .backward = response_backward, .anywhere = 1};
 
 float *hui_running_of(const hu_net *net, const hu_operator *op, size_t *n) {
   *n = 2 * net->value[op->out].cols;
@@ -176,22 +241,69 @@ float *hui_running_of(const hu_net *net, const hu_operator *op, size_t *n) {
 
 /* ---- building ---- */
 
-static int add_norm(hu_net *net, const hu_operator_kind *kind, int x, size_t more) {
-  if (!hui_usable(net, x)) return -1;
-  hu_value value = net->value[x];
+static int add_norm(hu_net *net, const hu_operator_kind *kind, int x, const hu_norm_sizes *sizes, size_t more) {
+  const hu_value value = net->value[x];
+  const int offset = kind == &batch || kind == &layer;
   int z = hui_new_value(net, value.rows, value.cols, value.height, value.width);
   hu_operator *op = hui_new_operator(net, kind, x, -1, z, value.rows * value.cols + more);
   if (!op) return -1;
+  op->norm = *sizes;
   op->theta[0] = hui_new_parameter(net, 1, value.cols, 1, 0);
-  op->theta[1] = hui_new_parameter(net, 1, value.cols, 0, 0);
-  hui_name_parameters(net, kind->name, op->theta[0], "gain offset");
+  if (offset) op->theta[1] = hui_new_parameter(net, 1, value.cols, 0, 0);
+  hui_name_parameters(net, kind->name, op->theta[0], offset ? "gain offset" : "gain");
   kind->start(net, op);
   return net->status == HU_OK ? z : -1;
 }
 
-int hu_net_batch_norm(hu_net *net, int x) {
-  return hui_usable(net, x) ? add_norm(net, &batch, x, 3 * net->value[x].cols) : -1;
+static int refuse_number(hu_net *net, const hu_operator_kind *kind, const char *what) {
+  char sentence[96];
+  snprintf(sentence, sizeof sentence, "%s: %s", kind->name, what);
+  return hui_refuse(net, HU_E_TRAIN, sentence);
 }
-int hu_net_layer_norm(hu_net *net, int x) {
-  return hui_usable(net, x) ? add_norm(net, &layer, x, net->value[x].rows) : -1;
+
+static int is_size(double x) { return x >= 0 && x <= (double)FLT_MAX; }
+
+static HU_NOINLINE int add_of_rows(hu_net *net, const hu_operator_kind *kind, int x, double eps) {
+  if (!hui_usable(net, x)) return -1;
+  if (!is_size(eps)) return refuse_number(net, kind, "eps: not a number from 0 on");
+  const hu_norm_sizes sizes = {.eps = (float)eps, .count = kind == &l2 ? 1 : (float)net->value[x].cols};
+  return add_norm(net, kind, x, &sizes, net->value[x].rows);
+}
+
+int hu_net_batch_norm(hu_net *net, int x) { return hu_net_batch_norm_with(net, x, 1e-5, 0.1, 0); }
+int hu_net_layer_norm(hu_net *net, int x) { return hu_net_layer_norm_with(net, x, 1e-5); }
+
+static HU_NOINLINE int add_batch_norm(hu_net *net, int x, double eps, double momentum, int unbiased) {
+  if (!hui_usable(net, x)) return -1;
+  if (!is_size(eps)) return refuse_number(net, &batch, "eps: not a number from 0 on");
+  if (!(momentum >= 0 && momentum <= 1)) return refuse_number(net, &batch, "momentum: not from 0 to 1");
+  if (unbiased != 0 && unbiased != 1) return refuse_number(net, &batch, "unbiased: neither 0 nor 1");
+  const hu_norm_sizes sizes = {.eps = (float)eps, .momentum = (float)momentum, .unbiased = unbiased};
+  return add_norm(net, &batch, x, &sizes, 3 * net->value[x].cols);
+}
+int hu_net_batch_norm_with(hu_net *net, int x, double eps, double momentum, int unbiased) {
+  HU_ENV_RETURN(int, add_batch_norm(net, x, eps, momentum, unbiased));
+}
+
+int hu_net_layer_norm_with(hu_net *net, int x, double eps) { HU_ENV_RETURN(int, add_of_rows(net, &layer, x, eps)); }
+int hu_net_rms_norm(hu_net *net, int x, double eps) { HU_ENV_RETURN(int, add_of_rows(net, &rms, x, eps)); }
+int hu_net_l2_norm(hu_net *net, int x, double eps) { HU_ENV_RETURN(int, add_of_rows(net, &l2, x, eps)); }
+
+static HU_NOINLINE int add_response(hu_net *net, int x, size_t size, double alpha, double beta, double k) {
+  if (!hui_usable(net, x)) return -1;
+  const hu_value value = net->value[x];
+  if (size == 0 || !is_size(alpha) || !is_size(beta) || !(k > 0) || !is_size(k))
+    return refuse_number(net, &response, "size, alpha, beta or k");
+  int z = hui_new_value(net, value.rows, value.cols, value.height, value.width);
+  hu_operator *op = hui_new_operator(net, &response, x, -1, z, 2 * value.rows * value.cols);
+  if (!op) return -1;
+  op->response.size = size;
+  op->response.alpha = (float)(alpha / (double)size);
+  op->response.beta = (float)beta;
+  op->response.k = (float)k;
+  return z;
+}
+
+int hu_net_response_norm(hu_net *net, int x, size_t size, double alpha, double beta, double k) {
+  HU_ENV_RETURN(int, add_response(net, x, size, alpha, beta, k));
 }

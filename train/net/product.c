@@ -125,8 +125,8 @@ hu_status hui_give_bias(hu_net *net, hu_operator *op) {
 }
 
 hu_status hui_finish_weights(hu_net *net, hu_operator *op, size_t in, float *dw) {
-  hu_value *z = &net->value[op->out];
-  hu_status status = hui_round_product(net, op, in, z->cols, dw, &op->rounding.dw_out, HU_PART_DW_OUT);
+  const size_t cols = net->parameter[op->theta[0]].cols;
+  hu_status status = hui_round_product(net, op, in, cols, dw, &op->rounding.dw_out, HU_PART_DW_OUT);
   hui_give_parameter(net, op->theta[0], dw);
   return status == HU_OK ? hui_give_bias(net, op) : status;
 }
@@ -231,9 +231,9 @@ void hui_give_postponed(hu_net *net, int parameter) {
   free(ops);
 }
 
-int hui_add_weights(hu_net *net, hu_operator *op, size_t in, size_t outputs, int bias) {
-  op->theta[0] = hui_new_parameter(net, in, outputs, 0, in);
-  if (bias && op->theta[0] >= 0) op->theta[1] = hui_new_parameter(net, 1, outputs, 0, 0);
+int hui_add_weights(hu_net *net, hu_operator *op, size_t in, size_t cols, int bias) {
+  op->theta[0] = hui_new_parameter(net, in, cols, 0, in);
+  if (bias && op->theta[0] >= 0) op->theta[1] = hui_new_parameter(net, 1, net->value[op->out].cols, 0, 0);
   hui_name_parameters(net, op->kind->name, op->theta[0], "weight bias");
   return net->status == HU_OK ? op->out : -1;
 }

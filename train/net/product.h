@@ -34,8 +34,8 @@ hu_status hui_give_bias(hu_net *net, hu_operator *op);
 /* 1: the layer shares its weights and leaves their gradient for hui_give_postponed: X and dZ stay as they are until the
  * end of the pass. */
 int hui_postponed(hu_net *net, hu_operator *op);
-/* Adds W of in x outputs and the bias; returns the number of the result, or -1. */
-int hui_add_weights(hu_net *net, hu_operator *op, size_t in, size_t outputs, int bias);
+/* Adds W of in x cols and the bias of the result; returns the number of the result, or -1. */
+int hui_add_weights(hu_net *net, hu_operator *op, size_t in, size_t cols, int bias);
 
 /* Compute the passes of a linear layer under `quartet` (train/net/quartet.c). */
 hu_status hui_quartet_forward(hu_net *net, hu_operator *op);

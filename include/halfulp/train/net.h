@@ -78,10 +78,50 @@ HU_API int hu_net_conv(hu_net *net, int x, size_t outputs, size_t kernel, size_t
  * MobileNetV2 (2018). */
 HU_API int hu_net_conv_groups(hu_net *net, int x, size_t outputs, size_t kernel, size_t stride, size_t pad,
                               size_t groups, int bias);
-/* g (x - mean) / sqrt(variance + 1e-5) + b. Batch: over all rows, a column at a time, with running statistics
- * (momentum 0.1) for evaluation; layer: over the columns of a row. */
+/* Windows of pixels over an image, whole ones, of which each number is given down and across. The first one begins with
+ * the first pixel of zeros. Of an image of n pixels in one direction, with the zeros on both of its sides, there are
+ * (n + pad + pad - reach) / stride + 1 windows, rounded down, where one reaches over dilation (kernel - 1) + 1 pixels.
+ * HU_E_SHAPE: a kernel, stride or dilation of 0, a kernel above 1024 pixels, a pad that is not below the reach, or
+ * windows that are larger than the image with its zeros. */
+typedef struct hu_net_windows {
+  size_t kernel[2];   /* pixels of a window: down, across */
+  size_t stride[2];   /* from a window to the next one */
+  size_t dilation[2]; /* from a pixel of a window to the next one */
+  size_t pad[4];      /* zeros at the top, at the bottom, on the left and on the right */
+} hu_net_windows;
+/* Returns square windows with the same zeros on all sides, without dilation. */
+HU_API hu_net_windows hu_net_windows_of(size_t kernel, size_t stride, size_t pad);
+/* The convolution hu_net_conv_groups with any windows: W is (kernel[0] kernel[1] channels / groups) x outputs. One side
+ * may have more zeros than the other, as under TensorFlow's "SAME". Errors too: those of the windows. */
+HU_API int hu_net_conv_windows(hu_net *net, int x, size_t outputs, const hu_net_windows *windows, size_t groups,
+                               int bias);
+/* The transposed convolution: with the weights W of a convolution whose images have `outputs` channels and whose results
+ * have the shape of x, Z is what that convolution gives as the gradient of its images where x is the gradient of its
+ * results; then + b. W is (kernel[0] kernel[1] outputs / groups) x channels of x. Z has stride (n - 1) + reach - pad -
+ * pad + more pixels in a direction, n those of x. `more`, down and across, is below the stride: pixels at the bottom and
+ * on the right that the convolution's windows leave over. Dumoulin and Visin, A guide to convolution arithmetic (2016),
+ * section 4. HU_E_SHAPE: `more` is not below the stride, no pixel is left, or those of hu_net_conv_windows. */
+HU_API int hu_net_conv_transpose(hu_net *net, int x, size_t outputs, const hu_net_windows *windows,
+                                 const size_t more[2], size_t groups, int bias);
+/* g (x - mean) / sqrt(variance + eps) + b. Batch: over all rows, a column at a time, with running statistics for
+ * evaluation, r = (1 - momentum) r + momentum mean (or variance); layer: over the columns of a row. Without more
+ * arguments eps is 1e-5 and the momentum 0.1. unbiased: 1: the running variance is R / (R - 1) times that of the batch
+ * of R rows (of one row: once), as in PyTorch and TensorFlow. HU_E_TRAIN: eps is below 0 or not finite, the momentum not
+ * from 0 to 1, or `unbiased` above 1. */
 HU_API int hu_net_batch_norm(hu_net *net, int x); /* batch: statistics of a column over all rows */
 HU_API int hu_net_layer_norm(hu_net *net, int x); /* layer: statistics of a row */
+HU_API int hu_net_batch_norm_with(hu_net *net, int x, double eps, double momentum, int unbiased);
+HU_API int hu_net_layer_norm_with(hu_net *net, int x, double eps);
+/* g x / sqrt(mean of x x + eps) over the columns of a row (Zhang and Sennrich, Root mean square layer normalization,
+ * 2019), and g x / sqrt(sum of x x + eps), the L2 norm (Liu, Rabinovich, Berg, ParseNet, 2015). One parameter, the gain,
+ * 1 at first. HU_E_TRAIN: eps as above. */
+HU_API int hu_net_rms_norm(hu_net *net, int x, double eps); /* by the root of the mean square of a row */
+HU_API int hu_net_l2_norm(hu_net *net, int x, double eps);  /* by the Euclidean length of a row */
+/* x (k + alpha / size times the sum of x x over `size` neighbouring columns)^-beta: those from size / 2 before the
+ * column on (rounded down), as far as there are some. Krizhevsky et al. (2012), section 3.3, with alpha / size in place
+ * of alpha, as Caffe and PyTorch have it. HU_E_TRAIN: size 0, or k not above 0, or alpha or beta below 0, or one of them
+ * not finite. */
+HU_API int hu_net_response_norm(hu_net *net, int x, size_t size, double alpha, double beta, double k);
 /* The function of each number; relu: the larger of it and 0; relu6: that, but at most 6; gelu: x Phi(x), not the
  * approximation by tanh. A NaN stays one. Results are rounded as every value is, so that 6 stays 6 in each format
  * whose numbers include it. */
@@ -90,6 +130,26 @@ HU_API int hu_net_relu6(hu_net *net, int x);   /* min(max(x, 0), 6) */
 HU_API int hu_net_gelu(hu_net *net, int x);    /* x Phi(x) */
 HU_API int hu_net_tanh(hu_net *net, int x);    /* tanh(x) */
 HU_API int hu_net_sigmoid(hu_net *net, int x); /* 1 / (1 + e^-x) */
+/* More functions; docs/training/training.md has their operations and gradients. HU_E_TRAIN: a number that is not finite,
+ * or bounds of clip of which the lower one is above the other. */
+HU_API int hu_net_leaky_relu(hu_net *net, int x, double slope);      /* x if x > 0, else slope x */
+HU_API int hu_net_silu(hu_net *net, int x, double beta);             /* x / (1 + e^(-beta x)) */
+HU_API int hu_net_clip(hu_net *net, int x, double low, double high); /* min(max(x, low), high) */
+HU_API int hu_net_gelu_tanh(hu_net *net, int x);                     /* gelu's approximation by tanh, as in GPT-2 */
+HU_API int hu_net_softplus(hu_net *net, int x);                      /* log(1 + e^x) */
+/* x times one factor, whose gradient is multiplied by another one (unit scaling: Blake et al., Unit scaling, 2023). */
+HU_API int hu_net_scale(hu_net *net, int x, double forward, double backward);
+/* Each column of x times its own constant, and its gradient times the same. There are as many as columns; they are
+ * copied, each as the binary32 number nearest to it. HU_E_NULL; HU_E_TRAIN: one is not finite. */
+HU_API int hu_net_scale_columns(hu_net *net, int x, const double *factors);
+/* x itself, to which no gradient is given. */
+HU_API int hu_net_stop_gradient(hu_net *net, int x);
+/* Adds y, a row a sample, to each row of x. HU_E_SHAPE: other columns, or more rows a sample. */
+HU_API int hu_net_add_row(hu_net *net, int x, int y);
+/* The numbers of each sample, in their order, as an image of so many pixels, or as so many rows. HU_E_SHAPE: these do not
+ * divide them. */
+HU_API int hu_net_as_image(hu_net *net, int x, size_t height, size_t width); /* channels: what is left */
+HU_API int hu_net_as_rows(hu_net *net, int x, size_t rows);                  /* columns: what is left */
 /* Sum and product, number by number, of two values of the same shape. */
 HU_API int hu_net_add(hu_net *net, int a, int b);      /* a + b */
 HU_API int hu_net_multiply(hu_net *net, int a, int b); /* a b */
@@ -151,6 +211,12 @@ HU_API int hu_net_lstm(hu_net *net, int x, size_t units, int last); /* long shor
 HU_API int hu_net_max_pool(hu_net *net, int x, size_t kernel, size_t stride);     /* the largest of a window */
 HU_API int hu_net_average_pool(hu_net *net, int x, size_t kernel, size_t stride); /* the mean of a window */
 HU_API int hu_net_global_average(hu_net *net, int x);                             /* the mean of an image */
+/* The same over any windows without dilation. The zeros around an image never are a maximum; in a mean they count as
+ * pixels (`zeros`), or its pixels alone do. ceil: 1: the number of windows is rounded up, unless the last one would
+ * begin behind the image, and what reaches beyond the image and its zeros does not count. Errors too: those of the
+ * windows; HU_E_SHAPE: dilation, a kernel above 4096, `ceil` or `zeros` above 1. */
+HU_API int hu_net_max_pool_windows(hu_net *net, int x, const hu_net_windows *windows, int ceil);
+HU_API int hu_net_average_pool_windows(hu_net *net, int x, const hu_net_windows *windows, int ceil, int zeros);
 /* The loss, last operator of a net, a single number, and what it is compared with (hu_net_labels, hu_net_targets).
  * cross_entropy: weight / R times the sum over the R rows of log(sum over j of e^(x_j - max)) - (x_label - max).
  * squared_error: weight / (2 R) times the sum of (x - target)^2.
@@ -162,8 +228,9 @@ HU_API int hu_net_absolute_error(hu_net *net, int x, double weight); /* compares
 /* ---- names of parameters, as checkpoints and assignments require them ---- */
 
 /* Every parameter has a name of its own, "scope.layerN.part": `layer` is the building call that made it (linear, conv,
- * batch_norm, layer_norm, embedding, position, gru, lstm), N counts the layers of that kind in their scope from 1 on,
- * and the parts are weight and bias (linear, conv), gain and offset (norms), weight (embedding, position), weight_x,
+ * conv_transpose, batch_norm, layer_norm, rms_norm, l2_norm, embedding, position, gru, lstm), N counts the layers of that
+ * kind in their scope from 1 on, and the parts are weight and bias (linear, both conv), gain and offset (batch_norm,
+ * layer_norm), gain (rms_norm, l2_norm), weight (embedding, position), weight_x,
  * bias_x, weight_h, bias_h (cells; docs/training/training.md: Wx, bx, Wh, bh). No scope, the state at first:
  * "linear1.weight". Layers that are added from here on are of `scope`: up to 63 letters a to z, digits, '_', and '.'
  * between them; "": of none. A scope may be left and entered again. Other texts: HU_E_NAME. */

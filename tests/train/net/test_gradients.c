@@ -12,6 +12,7 @@
 enum {
   LINEAR,
   CONV,
+  TRANSPOSE,
   BATCH,
   LAYER,
   RELU,
@@ -19,6 +20,16 @@ enum {
   GELU,
   TANH,
   SIGMOID,
+  LEAKY,
+  CLIP,
+  SILU,
+  GELU_TANH,
+  SOFTPLUS,
+  SCALE,
+  RMS,
+  L2,
+  RESPONSE,
+  ADD_ROW,
   ADD,
   MULTIPLY,
   CONCAT,
@@ -39,10 +50,18 @@ enum {
 };
 enum { B = 3 };
 
+/* What a line has that is not in its numbers: windows, and numbers of norms and functions. */
+typedef struct t_more {
+  hu_net_windows windows;
+  size_t left[2]; /* of a transposed convolution: pixels that its windows leave over */
+  int ceil, zeros;
+  double by[3];
+} t_more;
+
 /* A line of the network: what is done to value `x` (and `y`), with sizes. Value 0 is the input. embedding: n columns,
  * kernel tokens; attention: n heads, kernel: causal; cells: n units, kernel: only the last state; concat: of x, y, x, n
  * columns in all; columns: n from `kernel` on; sum: of x, y, x; conv: y groups, if not 0; shuffle:
- * n groups. */
+ * n groups; response: n columns. */
 typedef struct t_line {
   int what, x, y;
   size_t n, kernel, stride, pad;
@@ -64,55 +83,128 @@ typedef struct model {
 
 static size_t rows_of(t_shape shape) { return B * (shape.h ? shape.h * shape.w : 1); }
 
+enum { MORE = 9999 };
+enum { WIDE, APART, FAR, BACK, BACK_APART, UP, SAME, ZEROS, NONE, EPS, SMALL, NEAR, SLOPE, BOUNDS, QUICK, HALF };
+static const t_more mores[] = {[WIDE] = {.windows = {{2, 3}, {2, 1}, {1, 1}, {1, 0, 0, 2}}},
+                               [APART] = {.windows = {{3, 2}, {1, 2}, {2, 3}, {3, 1, 2, 1}}},
+                               [FAR] = {.windows = {{2, 2}, {3, 2}, {2, 4}, {0, 2, 4, 3}}},
+                               [BACK] = {.windows = {{3, 2}, {2, 3}, {1, 1}, {1, 0, 1, 1}}, .left = {1, 2}},
+                               [BACK_APART] = {.windows = {{2, 3}, {1, 2}, {2, 1}, {0, 1, 2, 0}}, .left = {0, 1}},
+                               [UP] = {.windows = {{3, 3}, {2, 2}, {1, 1}, {0, 0, 0, 0}}, .ceil = 1},
+                               [SAME] = {.windows = {{3, 2}, {2, 2}, {1, 1}, {0, 1, 1, 0}}},
+                               [ZEROS] = {.windows = {{3, 4}, {2, 3}, {1, 1}, {1, 0, 2, 1}}, .ceil = 1, .zeros = 1},
+                               [NONE] = {.windows = {{3, 4}, {2, 3}, {1, 1}, {1, 0, 2, 1}}, .ceil = 1},
+                               [EPS] = {.by = {0.25, 0.003}},
+                               [SMALL] = {.by = {1e-10}},
+                               [NEAR] = {.by = {0.7, 0.75, 1.5}},
+                               [SLOPE] = {.by = {0.2}},
+                               [BOUNDS] = {.by = {-0.5, 0.25}},
+                               [QUICK] = {.by = {1.702}},
+                               [HALF] = {.by = {-0.5}}};
+static const t_more plain = {.by = {1e-5, 0.1}};
+
+static const t_more *given(const t_line *line) { return line->kernel == MORE ? &mores[line->stride] : NULL; }
+
+static hu_net_windows windows_of(const t_line *line) {
+  const t_more *more = given(line);
+  return more ? more->windows : hu_net_windows_of(line->kernel, line->stride, line->pad);
+}
+
+static const t_more *more_of(const t_line *line) { return given(line) ? given(line) : &plain; }
+
+/* Pixels that windows reach over, less the zeros around the image. */
+static ptrdiff_t reach(const hu_net_windows *windows, size_t way) {
+  return (ptrdiff_t)((windows->kernel[way] - 1) * windows->dilation[way] + 1 - windows->pad[2 * way] -
+                     windows->pad[2 * way + 1]);
+}
+
+/* The windows over n pixels, rounded up where that is asked and the last one begins before the image ends. */
+static size_t windows_over(const t_line *line, size_t way, size_t n) {
+  const hu_net_windows windows = windows_of(line);
+  double exact = ((double)n - (double)reach(&windows, way)) / (double)windows.stride[way];
+  size_t count = 1 + (size_t)(more_of(line)->ceil ? ceil(exact) : floor(exact));
+  return more_of(line)->ceil && (count - 1) * windows.stride[way] >= n + windows.pad[2 * way] ? count - 1 : count;
+}
+
 static t_shape after(const t_line *line, t_shape shape) {
+  const hu_net_windows windows = windows_of(line);
   if (line->what == LINEAR || line->what == EMBEDDING || line->what == GRU || line->what == LSTM) shape.c = line->n;
   if (line->what == CONCAT || line->what == COLUMNS) shape.c = line->n;
   if (line->what == SUM) shape.h = shape.w = 0, shape.c = 1;
   if (line->what == ATTENTION) shape.c /= 3;
   if ((line->what == GRU || line->what == LSTM) && line->kernel) shape.h = shape.w = 0;
   if (line->what == CONV || line->what == MAX_POOL || line->what == MEAN_POOL) {
-    shape.h = (shape.h + 2 * line->pad - line->kernel) / line->stride + 1;
-    shape.w = (shape.w + 2 * line->pad - line->kernel) / line->stride + 1;
+    shape.h = windows_over(line, 0, shape.h);
+    shape.w = windows_over(line, 1, shape.w);
     if (line->what == CONV) shape.c = line->n;
+  }
+  if (line->what == TRANSPOSE) {
+    shape.h = (shape.h - 1) * windows.stride[0] + more_of(line)->left[0] + (size_t)reach(&windows, 0);
+    shape.w = (shape.w - 1) * windows.stride[1] + more_of(line)->left[1] + (size_t)reach(&windows, 1);
+    shape.c = line->n;
   }
   return shape;
 }
 
-/* The pixel (y, x) of a sample, padding seen from its corner; NULL outside. */
-static const double *pixel(const double *v, t_shape shape, size_t pad, size_t sample, size_t y, size_t x) {
-  if (y < pad || y - pad >= shape.h || x < pad || x - pad >= shape.w) return NULL;
-  return v + ((sample * shape.h + y - pad) * shape.w + x - pad) * shape.c;
+/* The number of pixel k of a window, which is at (row, col) of those of a sample, in the image; -1: it is outside. */
+static ptrdiff_t pixel(const hu_net_windows *windows, t_shape shape, size_t sample, size_t row, size_t col, size_t k) {
+  size_t y = row * windows->stride[0] + k / windows->kernel[1] * windows->dilation[0] - windows->pad[0];
+  size_t x = col * windows->stride[1] + k % windows->kernel[1] * windows->dilation[1] - windows->pad[2];
+  return y < shape.h && x < shape.w ? (ptrdiff_t)((sample * shape.h + y) * shape.w + x) : -1;
 }
 
 static void model_conv(const t_line *line, t_shape from, t_shape to, const double *x, double *z, const double *w,
                        const double *b) {
+  const hu_net_windows windows = windows_of(line);
   size_t groups = line->y ? (size_t)line->y : 1, in = from.c / groups;
   for (size_t r = 0; r < rows_of(to); r++) {
     size_t sample = r / (to.h * to.w), row = r % (to.h * to.w) / to.w, col = r % to.w;
     for (size_t o = 0; o < to.c; o++) {
       double sum = b[o];
-      for (size_t k = 0; k < line->kernel * line->kernel; k++) {
-        const double *p = pixel(x, from, line->pad, sample, row * line->stride + k / line->kernel,
-                                col * line->stride + k % line->kernel);
-        for (size_t c = 0; p && c < in; c++) sum += p[o / (to.c / groups) * in + c] * w[(k * in + c) * to.c + o];
+      for (size_t k = 0; k < windows.kernel[0] * windows.kernel[1]; k++) {
+        ptrdiff_t at = pixel(&windows, from, sample, row, col, k);
+        const double *p = x + (at < 0 ? 0 : at) * (ptrdiff_t)from.c + o / (to.c / groups) * in;
+        for (size_t c = 0; at >= 0 && c < in; c++) sum += p[c] * w[(k * in + c) * to.c + o];
       }
       z[r * to.c + o] = sum;
     }
   }
 }
 
+/* Each number of x, times the weights, to the pixels of its window in z. */
+static void model_transpose(const t_line *line, t_shape from, t_shape to, const double *x, double *z, const double *w,
+                            const double *b) {
+  const hu_net_windows windows = windows_of(line);
+  size_t groups = line->y ? (size_t)line->y : 1, out = to.c / groups, in = from.c / groups;
+  for (size_t i = 0; i < rows_of(to) * to.c; i++) z[i] = b[i % to.c];
+  for (size_t r = 0; r < rows_of(from); r++) {
+    size_t sample = r / (from.h * from.w), row = r % (from.h * from.w) / from.w, col = r % from.w;
+    for (size_t k = 0; k < windows.kernel[0] * windows.kernel[1]; k++) {
+      ptrdiff_t at = pixel(&windows, to, sample, row, col, k);
+      for (size_t o = 0; at >= 0 && o < to.c; o++) {
+        for (size_t c = o / out * in; c < (o / out + 1) * in; c++)
+          z[at * (ptrdiff_t)to.c + (ptrdiff_t)o] += x[r * from.c + c] * w[(k * out + o % out) * from.c + c];
+      }
+    }
+  }
+}
+
 static void model_pool(const t_line *line, t_shape from, t_shape to, const double *x, double *z) {
+  const hu_net_windows windows = windows_of(line);
+  const t_shape framed = {from.h + windows.pad[0] + windows.pad[1], from.w + windows.pad[2] + windows.pad[3], 1};
+  hu_net_windows over = windows;
+  memset(over.pad, 0, sizeof over.pad);
   for (size_t r = 0; r < rows_of(to); r++) {
     size_t sample = r / (to.h * to.w), row = r % (to.h * to.w) / to.w, col = r % to.w;
     for (size_t c = 0; c < to.c; c++) {
-      double top = -INFINITY, sum = 0;
-      for (size_t k = 0; k < line->kernel * line->kernel; k++) {
-        double p =
-            pixel(x, from, 0, sample, row * line->stride + k / line->kernel, col * line->stride + k % line->kernel)[c];
-        top = fmax(top, p);
-        sum += p;
+      double top = -INFINITY, sum = 0, count = 0;
+      for (size_t k = 0; k < windows.kernel[0] * windows.kernel[1]; k++) {
+        ptrdiff_t at = pixel(&windows, from, sample, row, col, k);
+        count += more_of(line)->zeros ? pixel(&over, framed, sample, row, col, k) >= 0 : at >= 0;
+        if (at >= 0) top = fmax(top, x[at * (ptrdiff_t)to.c + (ptrdiff_t)c]);
+        if (at >= 0) sum += x[at * (ptrdiff_t)to.c + (ptrdiff_t)c];
       }
-      z[r * to.c + c] = line->what == MAX_POOL ? top : sum / (double)(line->kernel * line->kernel);
+      z[r * to.c + c] = line->what == MAX_POOL ? top : sum / count;
     }
   }
 }
@@ -127,8 +219,23 @@ static void model_norm(const t_line *line, size_t rows, size_t cols, const doubl
     for (size_t i = 0; i < inner; i++) variance += pow(x[first + i * step] - mean, 2) / (double)inner;
     for (size_t i = 0; i < inner; i++) {
       size_t k = first + i * step, j = k % cols;
-      z[k] = g[j] * (x[k] - mean) / sqrt(variance + 1e-5) + b[j];
+      z[k] = g[j] * (x[k] - mean) / sqrt(variance + more_of(line)->by[0]) + b[j];
     }
+  }
+}
+
+/* Rows by their lengths, and columns by their neighbours. */
+static void model_lengths(const t_line *line, size_t rows, size_t cols, const double *x, double *z, const double *g) {
+  const double *by = more_of(line)->by, some = line->what == RMS ? (double)cols : 1;
+  for (size_t k = 0; k < rows * cols; k++) {
+    double sum = 0, all = 0;
+    for (size_t i = 0; i < cols; i++) {
+      double square = x[k - k % cols + i] * x[k - k % cols + i];
+      all += square / some;
+      if (i + line->n / 2 >= k % cols && i <= k % cols + (line->n - 1) / 2) sum += square;
+    }
+    z[k] = line->what == RESPONSE ? x[k] * pow(by[2] + by[0] / (double)line->n * sum, -by[1])
+                                  : g[k % cols] * x[k] / sqrt(all + by[0]);
   }
 }
 
@@ -150,7 +257,8 @@ static void model_attention(const t_line *line, t_shape shape, const double *x, 
   }
 }
 
-static double model_point(int what, double x);
+static double model_point(int what, double x, const double *by);
+static double model_sigmoid(double x) { return model_point(SIGMOID, x, NULL); }
 
 /* a = x Wx + bx, c = h Wh + bh of one part and unit. */
 static void model_gate(t_shape shape, size_t u, size_t parts, const double *x, const double *h, double *const *t,
@@ -169,13 +277,13 @@ static void model_cells(const t_line *line, t_shape shape, const double *x, doub
       const double *row = x + (b * shape.h + i) * shape.c;
       for (size_t j = 0; j < parts * u; j++) model_gate(shape, u, parts, row, h, t, j, &a[j], &c[j]);
       for (size_t j = 0; j < u && line->what == GRU; j++) {
-        double up = model_point(SIGMOID, a[j] + c[j]), r = model_point(SIGMOID, a[u + j] + c[u + j]);
+        double up = model_sigmoid(a[j] + c[j]), r = model_sigmoid(a[u + j] + c[u + j]);
         h[j] = (1 - up) * tanh(a[2 * u + j] + r * c[2 * u + j]) + up * h[j];
       }
       for (size_t j = 0; j < u && line->what == LSTM; j++) {
-        double in = model_point(SIGMOID, a[j] + c[j]), f = model_point(SIGMOID, a[u + j] + c[u + j]);
+        double in = model_sigmoid(a[j] + c[j]), f = model_sigmoid(a[u + j] + c[u + j]);
         m[j] = f * m[j] + in * tanh(a[3 * u + j] + c[3 * u + j]);
-        h[j] = model_point(SIGMOID, a[2 * u + j] + c[2 * u + j]) * tanh(m[j]);
+        h[j] = model_sigmoid(a[2 * u + j] + c[2 * u + j]) * tanh(m[j]);
       }
       size_t out = line->kernel ? b : b * shape.h + i;
       memcpy(z + out * u, h, u * sizeof *h);
@@ -183,11 +291,17 @@ static void model_cells(const t_line *line, t_shape shape, const double *x, doub
   }
 }
 
-static double model_point(int what, double x) {
+static double model_point(int what, double x, const double *by) {
   if (what == RELU) return x > 0 ? x : 0;
   if (what == RELU6) return fmin(fmax(x, 0), 6);
   if (what == GELU) return x * 0.5 * erfc(-x / sqrt(2));
   if (what == TANH) return tanh(x);
+  if (what == LEAKY) return x > 0 ? x : by[0] * x;
+  if (what == CLIP) return fmin(fmax(x, by[0]), by[1]);
+  if (what == SILU) return x / (1 + exp(-by[0] * x));
+  if (what == GELU_TANH) return 0.5 * x * (1 + tanh(sqrt(2 / acos(-1)) * (x + 0.044715 * x * x * x)));
+  if (what == SOFTPLUS) return log(1 + exp(x));
+  if (what == SCALE) return by[0] * x;
   return 1 / (1 + exp(-x));
 }
 
@@ -236,9 +350,13 @@ static double model_run(model *m) {
     }
     if (line->what == CONV) model_conv(line, from, to, x, z, w, b);
     if (line->what == BATCH || line->what == LAYER) model_norm(line, rows_of(to), to.c, x, z, w, b);
-    if (line->what >= RELU && line->what <= SIGMOID) {
-      for (size_t k = 0; k < n; k++) z[k] = model_point(line->what, x[k]);
+    if (line->what == TRANSPOSE) model_transpose(line, from, to, x, z, w, b);
+    if (line->what >= RMS && line->what <= RESPONSE) model_lengths(line, rows_of(to), to.c, x, z, w);
+    if (line->what >= RELU && line->what <= SCALE) {
+      for (size_t k = 0; k < n; k++) z[k] = model_point(line->what, x[k], more_of(line)->by);
     }
+    for (size_t k = 0; line->what == ADD_ROW && k < n; k++)
+      z[k] = x[k] + m->value[line->y][k / (n / B) * to.c + k % to.c];
     for (size_t k = 0; line->what == ADD && k < n; k++) z[k] = x[k] + m->value[line->y][k];
     for (size_t k = 0; line->what == MULTIPLY && k < n; k++) z[k] = x[k] * m->value[line->y][k];
     if (line->what == CONCAT) model_concat(rows_of(to), x, from.c, m->value[line->y], m->shapes[line->y].c, z);
@@ -253,7 +371,8 @@ static double model_run(model *m) {
     for (size_t k = 0; line->what == POSITION && k < n; k++) z[k] = x[k] + w[k % (n / B)];
     if (line->what == ATTENTION) model_attention(line, from, x, z);
     if (line->what == GRU || line->what == LSTM) model_cells(line, from, x, z, m->theta + p);
-    p += line->what <= LAYER ? 2 : line->what == EMBEDDING || line->what == POSITION ? 1 : line->what >= GRU ? 4 : 0;
+    int one = line->what == EMBEDDING || line->what == POSITION || line->what == RMS || line->what == L2;
+    p += line->what <= LAYER ? 2 : one ? 1 : line->what >= GRU ? 4 : 0;
   }
   return NAN;
 }
@@ -261,13 +380,28 @@ static double model_run(model *m) {
 /* The same network in the library. */
 static int add_line(hu_net *net, const t_line *line, t_shape from, const int *made) {
   int x = made[line->x], three[3] = {x, made[line->y], x};
+  const hu_net_windows windows = windows_of(line);
+  const t_more *more = given(line);
+  const double *by = more_of(line)->by;
+  const size_t groups = line->y ? (size_t)line->y : 1;
   switch (line->what) {
     case LINEAR: return hu_net_linear(net, x, line->n, 1);
     case CONV:
-      return hu_net_conv_groups(net, x, line->n, line->kernel, line->stride, line->pad, line->y ? (size_t)line->y : 1,
-                                1);
-    case BATCH: return hu_net_batch_norm(net, x);
-    case LAYER: return hu_net_layer_norm(net, x);
+      if (more) return hu_net_conv_windows(net, x, line->n, &windows, groups, 1);
+      return hu_net_conv_groups(net, x, line->n, line->kernel, line->stride, line->pad, groups, 1);
+    case TRANSPOSE: return hu_net_conv_transpose(net, x, line->n, &windows, more->left, groups, 1);
+    case BATCH: return more ? hu_net_batch_norm_with(net, x, by[0], by[1], 1) : hu_net_batch_norm(net, x);
+    case LAYER: return more ? hu_net_layer_norm_with(net, x, by[0]) : hu_net_layer_norm(net, x);
+    case RMS: return hu_net_rms_norm(net, x, by[0]);
+    case L2: return hu_net_l2_norm(net, x, by[0]);
+    case RESPONSE: return hu_net_response_norm(net, x, line->n, by[0], by[1], by[2]);
+    case LEAKY: return hu_net_leaky_relu(net, x, by[0]);
+    case CLIP: return hu_net_clip(net, x, by[0], by[1]);
+    case SILU: return hu_net_silu(net, x, by[0]);
+    case GELU_TANH: return hu_net_gelu_tanh(net, x);
+    case SOFTPLUS: return hu_net_softplus(net, x);
+    case SCALE: return hu_net_scale(net, x, by[0], by[0]);
+    case ADD_ROW: return hu_net_add_row(net, x, made[line->y]);
     case RELU: return hu_net_relu(net, x);
     case RELU6: return hu_net_relu6(net, x);
     case GELU: return hu_net_gelu(net, x);
@@ -279,8 +413,11 @@ static int add_line(hu_net *net, const t_line *line, t_shape from, const int *ma
     case COLUMNS: return hu_net_columns(net, x, line->kernel, line->n);
     case SHUFFLE: return hu_net_shuffle(net, x, line->n);
     case SUM: return hu_net_sum(net, 3, three);
-    case MAX_POOL: return hu_net_max_pool(net, x, line->kernel, line->stride);
+    case MAX_POOL:
+      if (more) return hu_net_max_pool_windows(net, x, &windows, more->ceil);
+      return hu_net_max_pool(net, x, line->kernel, line->stride);
     case MEAN_POOL:
+      if (more) return hu_net_average_pool_windows(net, x, &windows, more->ceil, more->zeros);
       return line->kernel == from.h && line->kernel == from.w ? hu_net_global_average(net, x)
                                                               : hu_net_average_pool(net, x, line->kernel, line->stride);
     case EMBEDDING: return hu_net_embedding(net, x, line->kernel, line->n);
@@ -517,6 +654,56 @@ static void images(void **state) {
         {MEAN_POOL, 3, 0, 0, 5, 1, 0}, {LINEAR, 4, 0, 3, 0, 0, 0}, {ENTROPY, 5, 0, 0, 0, 0, 0});
 }
 
+/* Windows that are no squares, with dilation and zeros on one side alone, in groups, and the other way round. */
+static void windows(void **state) {
+  (void)state;
+  t_shape image = IMAGE(7, 6, 4), high = IMAGE(8, 5, 3);
+  CHECK("rectangles", image, {CONV, 0, 0, 5, MORE, WIDE, 0}, {TANH, 1, 0, 0, 0, 0, 0}, {CONV, 2, 0, 3, MORE, APART, 0},
+        {ERROR, 3, 0, 0, 0, 0, 0});
+  CHECK("rectangles in groups", image, {CONV, 0, 2, 4, MORE, WIDE, 0}, {CONV, 1, 2, 6, MORE, APART, 0},
+        {ERROR, 2, 0, 0, 0, 0, 0});
+  CHECK("dilation", high, {CONV, 0, 0, 3, 1, 1, 0}, {CONV, 1, 0, 4, MORE, FAR, 0}, {ERROR, 2, 0, 0, 0, 0, 0});
+  CHECK("transposed", high, {CONV, 0, 0, 4, 1, 1, 0}, {TRANSPOSE, 1, 0, 3, MORE, BACK, 0}, {TANH, 2, 0, 0, 0, 0, 0},
+        {CONV, 3, 0, 2, 3, 2, 1}, {ERROR, 4, 0, 0, 0, 0, 0});
+  CHECK("transposed in groups", image, {TRANSPOSE, 0, 2, 6, MORE, BACK_APART, 0}, {CONV, 1, 3, 6, 1, 1, 0},
+        {ERROR, 2, 0, 0, 0, 0, 0});
+  CHECK("transposed, dilation", high, {CONV, 0, 0, 4, 1, 1, 0}, {TRANSPOSE, 1, 2, 2, MORE, BACK_APART, 0},
+        {ERROR, 2, 0, 0, 0, 0, 0});
+  CHECK("max pool, rounded up", image, {CONV, 0, 0, 3, 1, 1, 0}, {MAX_POOL, 1, 0, 0, MORE, UP, 0},
+        {ERROR, 2, 0, 0, 0, 0, 0});
+  CHECK("max pool, one side", high, {CONV, 0, 0, 3, 2, 1, 1}, {MAX_POOL, 1, 0, 0, MORE, SAME, 0},
+        {ERROR, 2, 0, 0, 0, 0, 0});
+  CHECK("average with zeros", high, {CONV, 0, 0, 3, 1, 1, 0}, {MEAN_POOL, 1, 0, 0, MORE, ZEROS, 0},
+        {ERROR, 2, 0, 0, 0, 0, 0});
+  CHECK("average without", high, {CONV, 0, 0, 3, 1, 1, 0}, {MEAN_POOL, 1, 0, 0, MORE, NONE, 0},
+        {ERROR, 2, 0, 0, 0, 0, 0});
+}
+
+/* Norms and functions with numbers of their own. */
+static void more_layers(void **state) {
+  (void)state;
+  t_shape twenty = ROWS(20), image = IMAGE(3, 4, 7), steps = {4, 1, 3};
+  CHECK("batch norm, eps", twenty, {LINEAR, 0, 0, 9, 0, 0, 0}, {BATCH, 1, 0, 0, MORE, EPS, 0}, {TANH, 2, 0, 0, 0, 0, 0},
+        {LINEAR, 3, 0, 3, 0, 0, 0}, {ERROR, 4, 0, 0, 0, 0, 0});
+  CHECK("layer norm, eps", twenty, {LINEAR, 0, 0, 9, 0, 0, 0}, {LAYER, 1, 0, 0, MORE, EPS, 0},
+        {ERROR, 2, 0, 0, 0, 0, 0});
+  CHECK("rms norm", twenty, {LINEAR, 0, 0, 19, 0, 0, 0}, {RMS, 1, 0, 0, MORE, EPS, 0}, {ERROR, 2, 0, 0, 0, 0, 0});
+  CHECK("l2 norm", image, {CONV, 0, 0, 5, 1, 1, 0}, {L2, 1, 0, 0, MORE, SMALL, 0}, {ERROR, 2, 0, 0, 0, 0, 0});
+  CHECK("response norm", image, {CONV, 0, 0, 8, 1, 1, 0}, {RESPONSE, 1, 0, 5, MORE, NEAR, 0},
+        {ERROR, 2, 0, 0, 0, 0, 0});
+  CHECK("response norm, even", image, {CONV, 0, 0, 5, 1, 1, 0}, {RESPONSE, 1, 0, 4, MORE, NEAR, 0},
+        {ERROR, 2, 0, 0, 0, 0, 0});
+  CHECK("leaky relu", twenty, {LINEAR, 0, 0, 9, 0, 0, 0}, {LEAKY, 1, 0, 0, MORE, SLOPE, 0}, {ERROR, 2, 0, 0, 0, 0, 0});
+  CHECK("clip", twenty, {LINEAR, 0, 0, 12, 0, 0, 0}, {CLIP, 1, 0, 0, MORE, BOUNDS, 0}, {LINEAR, 2, 0, 3, 0, 0, 0},
+        {ERROR, 3, 0, 0, 0, 0, 0});
+  CHECK("silu", twenty, {LINEAR, 0, 0, 9, 0, 0, 0}, {SILU, 1, 0, 0, MORE, QUICK, 0}, {ERROR, 2, 0, 0, 0, 0, 0});
+  CHECK("gelu by tanh", twenty, {LINEAR, 0, 0, 9, 0, 0, 0}, {GELU_TANH, 1, 0, 0, 0, 0, 0}, {ERROR, 2, 0, 0, 0, 0, 0});
+  CHECK("softplus", twenty, {LINEAR, 0, 0, 9, 0, 0, 0}, {SOFTPLUS, 1, 0, 0, 0, 0, 0}, {ERROR, 2, 0, 0, 0, 0, 0});
+  CHECK("scale", twenty, {LINEAR, 0, 0, 9, 0, 0, 0}, {SCALE, 1, 0, 0, MORE, HALF, 0}, {ERROR, 2, 0, 0, 0, 0, 0});
+  CHECK("add a row", steps, {GRU, 0, 0, 4, 1, 0, 0}, {LINEAR, 0, 0, 4, 0, 0, 0}, {ADD_ROW, 2, 1, 0, 0, 0, 0},
+        {ERROR, 3, 0, 0, 0, 0, 0});
+}
+
 static void sequences(void **state) {
   (void)state;
   t_shape steps = {4, 1, 3}, tokens = {5, 1, 1};
@@ -536,6 +723,7 @@ static void sequences(void **state) {
 int main(void) {
   const struct CMUnitTest tests[] = {cmocka_unit_test(rows),          cmocka_unit_test(joins),
                                      cmocka_unit_test(joins_by_hand), cmocka_unit_test(joins_refused),
-                                     cmocka_unit_test(images),        cmocka_unit_test(sequences)};
+                                     cmocka_unit_test(images),        cmocka_unit_test(sequences),
+                                     cmocka_unit_test(windows),       cmocka_unit_test(more_layers)};
   return cmocka_run_group_tests_name("gradients", tests, NULL, NULL);
 }
