@@ -135,7 +135,7 @@ typedef struct hu_seen {
   size_t first, end;
 } hu_seen;
 
-/* at: the pixel's place behind the first zero. */
+/* Finds them for the pixel `at` behind the first zero. */
 HU_INSIDE hu_seen hui_seen_of(size_t at, size_t kernel, size_t apart, size_t stride, size_t windows) {
   const size_t reach = (kernel - 1) * apart + 1;
   hu_seen seen;

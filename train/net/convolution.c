@@ -243,7 +243,7 @@ int hu_net_conv_windows(hu_net *net, int x, size_t outputs, const hu_net_windows
   return op ? hui_add_weights(net, op, in, outputs, bias) : -1;
 }
 
-/* The pixels of a transposed convolution in one direction; 0: none. */
+/* Returns the pixels of a transposed convolution in one direction; 0: there is none. */
 static size_t pixels_of(const hu_net_windows *windows, size_t way, size_t n, size_t more) {
   const size_t all = (n - 1) * windows->stride[way] + (windows->kernel[way] - 1) * windows->dilation[way] + 1 + more;
   const size_t pad = windows->pad[2 * way] + windows->pad[2 * way + 1];

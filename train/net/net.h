@@ -46,7 +46,7 @@ enum { HU_MINUS_ANY = 0, HU_MINUS_NONE = 1, HU_MINUS_PART = 2 };
 typedef struct hu_first_numbers {
   float start;     /* gains 1, biases 0; weights: see fan_in */
   size_t fan_in;   /* of weights that are drawn, else 0 */
-  int before_relu; /* 1: a ReLU or GELU reads what they give */
+  int before_relu; /* 1: a ReLU, GELU or SiLU reads what they give */
   int drawn;       /* HU_DRAWN_: as the caller asked, instead of the three above */
   float deviation; /* of HU_DRAWN_NORMAL; of HU_DRAWN_UNIFORM the bound */
 } hu_first_numbers;

@@ -12,7 +12,7 @@ hu_net_windows hu_net_windows_of(size_t kernel, size_t stride, size_t pad) {
   return windows;
 }
 
-/* How many windows there are in one direction; 0: none, or numbers that are none. */
+/* How many windows there are in one direction; 0: there is none. */
 static size_t count_windows(const hu_net_windows *windows, size_t way, size_t image, int ceil) {
   const size_t before = windows->pad[2 * way], kernel = windows->kernel[way], stride = windows->stride[way];
   const size_t all = before + image + windows->pad[2 * way + 1], reach = (kernel - 1) * windows->dilation[way] + 1;

@@ -218,7 +218,7 @@ static hu_status add_backward(hu_net *net, hu_operator *op) {
 
 static const hu_operator_kind add = {.name = "add", .forward = add_forward, .backward = add_backward, .anywhere = 1};
 
-/* y has a row a sample, whose gradient is the sum from +0 downwards of those of the sample's rows. */
+/* y has one row per sample, whose gradient is the sum from +0 downwards of those of the sample's rows. */
 static hu_status add_row_forward(hu_net *net, hu_operator *op) {
   const hu_value *z = &net->value[op->out];
   hu_task task = hui_task_of(z->rows, z->cols, z->v, net->value[op->in[0]].v, net->value[op->in[1]].v);

@@ -119,7 +119,7 @@ HU_API int hu_net_rms_norm(hu_net *net, int x, double eps); /* by the root of th
 HU_API int hu_net_l2_norm(hu_net *net, int x, double eps);  /* by the Euclidean length of a row */
 /* x (k + alpha / size times the sum of x x over `size` neighbouring columns)^-beta: those from size / 2 before the
  * column on (rounded down), as far as there are some. Krizhevsky et al. (2012), section 3.3, with alpha / size in place
- * of alpha, as Caffe and PyTorch have it. HU_E_TRAIN: size 0, or k not above 0, or alpha or beta below 0, or one of them
+ * of alpha, as in Caffe and PyTorch. HU_E_TRAIN: size 0, or k not above 0, or alpha or beta below 0, or one of them
  * not finite. */
 HU_API int hu_net_response_norm(hu_net *net, int x, size_t size, double alpha, double beta, double k);
 /* The function of each number; relu: the larger of it and 0; relu6: that, but at most 6; gelu: x Phi(x), not the
@@ -144,7 +144,7 @@ HU_API int hu_net_scale(hu_net *net, int x, double forward, double backward);
 HU_API int hu_net_scale_columns(hu_net *net, int x, const double *factors);
 /* x itself, to which no gradient is given. */
 HU_API int hu_net_stop_gradient(hu_net *net, int x);
-/* Adds y, a row a sample, to each row of x. HU_E_SHAPE: other columns, or more rows a sample. */
+/* Adds y, one row per sample, to each row of x. HU_E_SHAPE: other columns, or more rows per sample. */
 HU_API int hu_net_add_row(hu_net *net, int x, int y);
 /* The numbers of each sample, in their order, as an image of so many pixels, or as so many rows. HU_E_SHAPE: these do not
  * divide them. */
@@ -406,7 +406,7 @@ HU_API HU_MUST_CHECK hu_status hu_net_muon_parameter(hu_net *net, int parameter,
 
 /* ---- running ---- */
 
-/* Weights N(0, 2 / fan_in) where a ReLU or GELU reads the result, else N(0, 1 / fan_in); biases 0, gains 1; unless
+/* Weights N(0, 2 / fan_in) where a ReLU, GELU or SiLU reads the result, else N(0, 1 / fan_in); biases 0, gains 1; unless
  * hu_net_start_... said otherwise. Normal numbers: docs/training/training.md. */
 HU_API HU_MUST_CHECK hu_status hu_net_initialize(hu_net *net, uint64_t seed);
 /* Copies a batch of an input in: batch x rows x cols numbers. The next call is a forward pass. */

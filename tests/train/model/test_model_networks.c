@@ -108,7 +108,19 @@ static const struct {
              {"bert", &words, 0xF93F127F6E4CB74D},
              {"bert(layers=2,units=6,heads=1,hidden=5,activation=relu,dropout=0.2)", &words, 0xFE184B3060041B99},
              {"dlrm", &clicks, 0x1ADA0B24CE07729C},
-             {"dlrm(units=3,bottom=5/4/3,top=2)", &clicks, 0xCE31677093FC5B1E}};
+             {"dlrm(units=3,bottom=5/4/3,top=2)", &clicks, 0xCE31677093FC5B1E},
+             {"x = image(9, 7, 2)\n"
+              "y = conv(x, 6, [2, 3], stride=[2, 1], pad=[1, 0, 0, 2], dilation=[3, 1])\n"
+              "y = leaky_relu(batch_norm(y, eps=0.001, momentum=0.003, unbiased=1), 0.2)\n"
+              "y = response_norm(y, size=4, alpha=0.5, beta=0.7, k=2)\n"
+              "y = max_pool(y, [3, 2], [2, 1], pad=[1, 0], ceil=1)\n"
+              "y = conv_transpose(y, 4, 3, stride=2, pad=1, groups=2, bias=1, output_pad=[1, 0])\n"
+              "y = scale(l2_norm(y, start=constant(20)), [1, 0.5, -2, 1e-3])\n"
+              "y = average_pool(silu(rms_norm(y, 1e-6), beta=1.702), 3, 2, pad=1, zeros=0)\n"
+              "z = clip(softplus(linear(global_average(y), 12)), -1, 0.75)\n"
+              "r = add_row(gelu_tanh(as_rows(layer_norm(z, 1e-12), 3)), scale(columns(z, 2, 4), 2, backward=0))\n"
+              "output multiply(r, stop_gradient(r))\n",
+              &image, 0x935A9814972999D3}};
 
 /* The digest of a model in a net of its own. */
 static uint64_t digest_of(const hu_model *m, const hu_model_sizes *sizes, const char *name) {
@@ -233,15 +245,35 @@ static void refused(void **state) {
       {HEAD "\n# a comment\noutput conv(x, 4, 9)\n", HU_E_SHAPE, "line 4: conv of 8 x 8 x 3: the kernel is larger"},
       {HEAD "output conv(x, 4, 3, groups=2)\n", HU_E_SHAPE, "line 2: conv of 8 x 8 x 3: groups: no divisor"},
       {HEAD "block b(y)\n  return relu(conv(y, 0, 1))\nend\noutput b(x)\n", HU_E_SHAPE, "line 3: conv of 8 x 8 x 3"},
-      {HEAD "output rms_norm(x)\n", HU_E_NAME, "line 2: there is no layer, block or function 'rms_norm'"},
+      {HEAD "output group_norm(x)\n", HU_E_NAME, "line 2: there is no layer, block or function 'group_norm'"},
       {HEAD "output rellu(x)\n", HU_E_NAME, "perhaps relu is meant"},
-      {HEAD "output conv(x, 4, [3, 5])\n", HU_E_TEXT, "kernel: no layer with two different numbers is computed as yet"},
-      {HEAD "output conv(x, 4, [])\n", HU_E_TEXT, "kernel: not a whole number"},
-      {HEAD "output conv(x, 4, [2.5, 2.5])\n", HU_E_TEXT, "kernel: not a whole number"},
-      {HEAD "output conv(x, 4, 3, pad=[-1, -1])\n", HU_E_TEXT, "pad: not a whole number"},
-      {HEAD "output conv(x, 4, 3, dilation=2)\n", HU_E_TRAIN, "dilation: no other number is computed as yet"},
-      {HEAD "output max_pool(x, 2, 2, ceil=1)\n", HU_E_TRAIN, "max_pool: ceil: no other number is computed as yet"},
-      {HEAD "output batch_norm(x, eps=1e-3)\n", HU_E_TRAIN, "line 2: batch_norm: eps: no other number"},
+      {HEAD "output conv(x, 4, [])\n", HU_E_TEXT, "kernel: neither a whole number nor two, down and across"},
+      {HEAD "output conv(x, 4, [3, 2.5])\n", HU_E_TEXT, "kernel: neither a whole number nor two"},
+      {HEAD "output conv(x, 4, 3, stride=[1, 2, 3])\n", HU_E_TEXT, "stride: neither a whole number nor two"},
+      {HEAD "output conv(x, [4, 4], 3)\n", HU_E_TEXT, "outputs: not a whole number"},
+      {HEAD "output conv(x, 4, 3, pad=[-1, -1])\n", HU_E_TEXT, "pad: neither a whole number nor two or four"},
+      {HEAD "output conv(x, 4, 3, pad=[1, 1, 1])\n", HU_E_TEXT, "pad: neither a whole number nor two or four"},
+      {HEAD "output conv(x, 4, [3, 2], pad=[1, 2])\n", HU_E_SHAPE,
+       "conv of 8 x 8 x 3: kernel, stride, dilation or pad"},
+      {HEAD "output conv(x, 4, 3, dilation=[1, 4])\n", HU_E_SHAPE, "the kernel is larger than the image"},
+      {HEAD "output conv(x, 4, 3, dilation=0)\n", HU_E_SHAPE, "kernel, stride, dilation or pad"},
+      {HEAD "output conv_transpose(x, 4, 3, stride=[1, 2], output_pad=1)\n", HU_E_SHAPE,
+       "output_pad: not below the stride"},
+      {HEAD "output conv_transpose(x, 4, 3, groups=2)\n", HU_E_SHAPE, "groups: no divisor of the"},
+      {"x = image(1, 1, 3)\noutput conv_transpose(x, 4, 3, pad=2)\n", HU_E_SHAPE, "of 1 x 1 x 3: no pixel is left"},
+      {HEAD "output max_pool(x, [9, 2], 2)\n", HU_E_SHAPE,
+       "max_pool of 8 x 8 x 3: pool: the kernel is larger than the image"},
+      {HEAD "output max_pool(x, 2, 2, ceil=2)\n", HU_E_TEXT, "max_pool: ceil: neither 0 nor 1"},
+      {HEAD "output batch_norm(x, eps=-1)\n", HU_E_TRAIN, "batch_norm of 8 x 8 x 3: eps: not a number from 0 on"},
+      {HEAD "output batch_norm(x, momentum=1.5)\n", HU_E_TRAIN, "momentum: not from 0 to 1"},
+      {HEAD "output response_norm(x, 0)\n", HU_E_TRAIN, "response_norm of 8 x 8 x 3: size, alpha, beta or k"},
+      {HEAD "output clip(x, 2, 1)\n", HU_E_TRAIN, "clip of 8 x 8 x 3: the lower bound is above the other"},
+      {HEAD "output leaky_relu(x, 1e39)\n", HU_E_TRAIN, "leaky_relu of 8 x 8 x 3: a number that is not finite"},
+      {HEAD "output scale(x, relu)\n", HU_E_TEXT, "scale: forward: neither a number nor a list"},
+      {HEAD "output scale(x, [1, 2])\n", HU_E_SHAPE, "line 2: scale: forward: not as many factors as columns"},
+      {HEAD "output scale(x, [1, 2, 3], 1)\n", HU_E_TEXT, "line 2: scale: backward: there is a list of factors"},
+      {HEAD "output add_row(x, x)\n", HU_E_SHAPE, "add_row of 8 x 8 x 3 and 8 x 8 x 3: not one row"},
+      {HEAD "output as_rows(x, 7)\n", HU_E_SHAPE, "as_rows of 8 x 8 x 3: reshape: no divisor of a sample's numbers"},
       {HEAD "output conv(x, 4, 3, share=1)\n", HU_E_NAME, "conv has no 'share'"},
       {HEAD "output conv(x, 4)\n", HU_E_TEXT, "conv: kernel is missing"},
       {HEAD "output conv(x, 4, 3, kernel=3)\n", HU_E_TEXT, "conv: kernel: given twice"},

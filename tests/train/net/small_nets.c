@@ -53,6 +53,42 @@ static int groups(hu_net *net, int *result) {
   return x;
 }
 
+/* Windows that are no squares, forward and backward, pools of them, and norms of channels. */
+static int windows(hu_net *net, int *result) {
+  static const hu_net_windows wide = {{2, 3}, {2, 1}, {1, 1}, {1, 0, 0, 2}},
+                              apart = {{3, 2}, {1, 2}, {2, 3}, {3, 1, 2, 1}};
+  static const hu_net_windows back = {{3, 2}, {2, 3}, {1, 1}, {1, 0, 1, 1}},
+                              pool = {{3, 4}, {2, 3}, {1, 1}, {1, 0, 2, 1}};
+  static const hu_net_windows deep = {{3, 2}, {1, 1}, {1, 1}, {2, 0, 1, 0}};
+  static const size_t more[2] = {1, 2};
+  static const double factors[17] = {1, -2, 0.5, 3, 1, 1, 0.25, 1, 1, 2, 1, 1, 1, 1, 1, 1, -1};
+  int x = hu_net_image(net, 9, 8, 3);
+  int h = hu_net_leaky_relu(net, hu_net_conv_windows(net, x, 20, &wide, 1, 1), 0.2);
+  h = hu_net_response_norm(net, hu_net_conv_windows(net, h, 20, &deep, 20, 0), 4, 0.7, 0.75, 1.5);
+  h = hu_net_batch_norm_with(net, hu_net_conv_windows(net, h, 12, &apart, 2, 0), 0.25, 0.003, 1);
+  h = hu_net_silu(net, hu_net_conv_transpose(net, h, 18, &back, more, 3, 1), 1.702);
+  h = hu_net_max_pool_windows(net, hu_net_rms_norm(net, h, 1e-6), &pool, 1);
+  h = hu_net_conv_windows(net, hu_net_clip(net, h, -0.5, 0.75), 17, &apart, 1, 1);
+  h = hu_net_average_pool_windows(net, hu_net_l2_norm(net, h, 1e-10), &pool, 1, 0);
+  h = hu_net_average_pool_windows(net, hu_net_scale_columns(net, h, factors), &pool, 0, 1);
+  *result = hu_net_linear(net, hu_net_global_average(net, h), CLASSES, 1);
+  hu_net_cross_entropy(net, *result, 1);
+  return x;
+}
+
+/* Functions of numbers, constants, shapes, and what gets no gradient. */
+static int functions(hu_net *net, int *result) {
+  int x = hu_net_input(net, 1, 20);
+  int y = hu_net_softplus(net, hu_net_linear(net, x, 4, 1));
+  int h = hu_net_gelu_tanh(net, hu_net_linear(net, x, 36, 1));
+  h = hu_net_add_row(net, hu_net_layer_norm_with(net, hu_net_as_rows(net, h, 9), 1e-12), y);
+  int stopped = hu_net_stop_gradient(net, h);
+  h = hu_net_multiply(net, hu_net_scale(net, h, 0.75, -1.5), stopped);
+  *result = hu_net_global_average(net, hu_net_as_image(net, h, 3, 3));
+  hu_net_squared_error(net, *result, 1);
+  return x;
+}
+
 static int rows(hu_net *net, int *result) {
   int x = hu_net_input(net, 3, 20);
   int h = hu_net_dropout(net, hu_net_layer_norm(net, hu_net_linear(net, x, 33, 1)), 0.25);
@@ -243,6 +279,12 @@ static const small_net nets[] = {
     {"across", across, 4, 1, 2, NULL, NULL, NULL, NULL, 0, "none", adamw},
     {"across-formats", across, 3, 1, 2, "bfloat16", "bfloat16", "s2fp8;mxfp8_e4m3,turned;float8_e5m2,sra:8",
      "seq(bfloat16,sra:8)", 0, "static(64)", stochastic},
+    {"windows", windows, 5, 0, 1, NULL, NULL, NULL, NULL, 0, "none", momentum},
+    {"windows-formats", windows, 4, 0, 1, "bfloat16,sra:8", "bfloat16", "s2fp8;mxfp8_e4m3,turned;float8_e5m2",
+     "seq(bfloat16,sra:8)", 16, "static(64)", adamw},
+    {"windows-windows", windows, 4, 0, 1, NULL, NULL, "s2fp8;s2fp8;float8_e5m2;keep", NULL, 0, "none", kahan},
+    {"functions", functions, 6, 0, 0, NULL, NULL, NULL, NULL, 0, "none", momentum},
+    {"functions-formats", functions, 6, 0, 0, "float8_e4m3fn,sat=finite", NULL, "s2fp8", NULL, 0, "none", kahan_sgd},
     {"interactions", interactions, 5, 0, 1, NULL, NULL, NULL, NULL, 0, "none", adagrad},
     {"interactions-formats", interactions, 4, 0, 1, "bfloat16", NULL, "float8_e4m3fn,sat=finite;float8_e5m2;bfloat16",
      "seq(binary16)", 0, "backoff(scale_max=2^20,start=2^20)", plain}};

@@ -38,7 +38,8 @@ static int threads_agree(size_t i, int quick) {
 /* ---- convolutions with patches and without ---- */
 
 typedef struct image {
-  size_t height, width, channels, outputs, kernel, stride, pad, batch;
+  size_t height, width, channels, outputs, batch;
+  hu_net_windows windows;
 } image;
 
 /* Those that a number's own, statistics of the patches, blocks and random words make; over and under the ranges. */
@@ -102,7 +103,7 @@ static hu_status convolve(const image *c, const hu_product_rounding *rounding, c
   hu_net *net = hu_net_new_on(engine, c->batch, threads);
   int x = hu_net_image(net, c->height, c->width, 2);
   int h = hu_net_conv(net, x, c->channels, 1, 1, 0, 0);
-  int z = hu_net_conv(net, h, c->outputs, c->kernel, c->stride, c->pad, 1);
+  int z = hu_net_conv_windows(net, h, c->outputs, &c->windows, 1, 1);
   hu_net_squared_error(net, z, 1);
   hu_status status = hu_net_status(net, NULL);
   if (status == HU_OK) status = hu_net_round_product(net, z, rounding);
@@ -125,19 +126,19 @@ static hu_status convolve(const image *c, const hu_product_rounding *rounding, c
 }
 
 static image any_image(t_random *random) {
-  image c = {1 + t_below(random, 12),
-             1 + t_below(random, 12),
-             1 + t_below(random, 20),
-             1 + t_below(random, 36),
-             1 + t_below(random, 4),
-             0,
-             0,
-             0};
-  c.batch = t_below(random, 8) ? 6 : 48; /* many: threads take parts */
-  c.stride = 1 + t_below(random, 3);
-  c.pad = t_below(random, (uint32_t)c.kernel);
-  while (c.height + 2 * c.pad < c.kernel) c.height++;
-  while (c.width + 2 * c.pad < c.kernel) c.width++;
+  image c = {1 + t_below(random, 12), 1 + t_below(random, 12),     1 + t_below(random, 20),
+             1 + t_below(random, 36), t_below(random, 8) ? 6 : 48, /* many: threads take parts */
+             {{0}, {0}, {1, 1}, {0}}};
+  hu_net_windows *windows = &c.windows;
+  const int square = t_below(random, 3) == 0;
+  for (size_t way = 0; way < 2; way++) {
+    windows->kernel[way] = way && square ? windows->kernel[0] : 1 + t_below(random, 4);
+    windows->stride[way] = way && square ? windows->stride[0] : 1 + t_below(random, 3);
+    for (size_t end = 2 * way; end < 2 * way + 2; end++)
+      windows->pad[end] = end && square ? windows->pad[0] : t_below(random, (uint32_t)windows->kernel[way]);
+  }
+  while (c.height + windows->pad[0] + windows->pad[1] < windows->kernel[0]) c.height++;
+  while (c.width + windows->pad[2] + windows->pad[3] < windows->kernel[1]) c.width++;
   return c;
 }
 
@@ -156,10 +157,11 @@ static int convolutions_agree(int count) {
     good = status == HU_OK && one == other;
     if (!good) {
       printf(
-          "FAIL: %d: %zu x %zu x %zu, %zu outputs, kernel %zu, stride %zu, pad %zu, x %d, x_back %d, dx_out %d, by "
-          "window %d: %s\n",
-          i, c.height, c.width, c.channels, c.outputs, c.kernel, c.stride, c.pad, rounding.x.kind, rounding.x_back.kind,
-          rounding.dx_out.kind, rounding.by_window, hu_status_name(status));
+          "FAIL: %d: %zu x %zu x %zu, %zu outputs, kernel %zu x %zu, stride %zu, %zu, pad %zu, %zu, %zu, %zu, x %d, "
+          "x_back %d, dx_out %d, by window %d: %s\n",
+          i, c.height, c.width, c.channels, c.outputs, c.windows.kernel[0], c.windows.kernel[1], c.windows.stride[0],
+          c.windows.stride[1], c.windows.pad[0], c.windows.pad[1], c.windows.pad[2], c.windows.pad[3], rounding.x.kind,
+          rounding.x_back.kind, rounding.dx_out.kind, rounding.by_window, hu_status_name(status));
     }
   }
   return good;
