@@ -31,8 +31,8 @@ HU_AT(batch_back) {
   HU_EACH_COLUMN z[j] = ((a[j] * gain[j] - mean[j]) - normalised[j] * slope[j]) * inverse[j];
 }
 
-/* As `normalise`, with a mean and an inverse for each row, which are computed here; norm.inverse[r] gets the latter. p is
- * added to the variance. Without an offset the mean is 0. */
+/* As `normalise`, with a mean and an inverse for each row, which are computed here; norm.inverse[r] gets the latter. p
+ * is added to the variance. Without an offset the mean is 0. */
 HU_AT(layer) {
   const size_t at = r * task->cols;
   const float *a = task->a + at, *gain = task->norm.gain, *offset = task->norm.offset, n = task->norm.count;

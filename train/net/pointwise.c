@@ -50,8 +50,8 @@ static hu_status relu_backward(hu_net *net, hu_operator *op) {
 static const hu_operator_kind relu = {
     .name = "relu", .forward = relu_forward, .backward = relu_backward, .anywhere = 1};
 
-/* ---- its relatives; gradients from what was read: a rounding may leave a bound, in a format without it, another number
- * ---- */
+/* ---- its relatives; gradients from what was read: a rounding may leave a bound, in a format without it, another
+ * number ---- */
 
 static hu_status leaky_forward(hu_net *net, hu_operator *op) {
   return forward(net, op, HU_RUN_LEAKY, net->value[op->in[0]].v, NULL);

@@ -91,33 +91,34 @@ typedef struct hu_net_windows {
 } hu_net_windows;
 /* Returns square windows with the same zeros on all sides, without dilation. */
 HU_API hu_net_windows hu_net_windows_of(size_t kernel, size_t stride, size_t pad);
-/* The convolution hu_net_conv_groups with any windows: W is (kernel[0] kernel[1] channels / groups) x outputs. One side
+/* Adds the convolution hu_net_conv_groups with any windows: W is (kernel[0] kernel[1] channels / groups) x outputs. One side
  * may have more zeros than the other, as under TensorFlow's "SAME". Errors too: those of the windows. */
 HU_API int hu_net_conv_windows(hu_net *net, int x, size_t outputs, const hu_net_windows *windows, size_t groups,
                                int bias);
-/* The transposed convolution: with the weights W of a convolution whose images have `outputs` channels and whose results
- * have the shape of x, Z is what that convolution gives as the gradient of its images where x is the gradient of its
- * results; then + b. W is (kernel[0] kernel[1] outputs / groups) x channels of x. Z has stride (n - 1) + reach - pad -
- * pad + more pixels in a direction, n those of x. `more`, down and across, is below the stride: pixels at the bottom and
- * on the right that the convolution's windows leave over. Dumoulin and Visin, A guide to convolution arithmetic (2016),
- * section 4. HU_E_SHAPE: `more` is not below the stride, no pixel is left, or those of hu_net_conv_windows. */
+/* Adds the transposed convolution: with the weights W of a convolution whose images have `outputs` channels and whose
+ * results have the shape of x, Z is what that convolution gives as the gradient of its images where x is the gradient
+ * of its results; then + b. W is (kernel[0] kernel[1] outputs / groups) x channels of x. Z has stride (n - 1) + reach -
+ * pad - pad + more pixels in a direction, n those of x. `more`, down and across, is below the stride: pixels at the
+ * bottom and on the right that the convolution's windows leave over. Dumoulin and Visin, A guide to convolution
+ * arithmetic (2016), section 4. HU_E_SHAPE: `more` is not below the stride, no pixel is left, or those of
+ * hu_net_conv_windows. */
 HU_API int hu_net_conv_transpose(hu_net *net, int x, size_t outputs, const hu_net_windows *windows,
                                  const size_t more[2], size_t groups, int bias);
 /* g (x - mean) / sqrt(variance + eps) + b. Batch: over all rows, a column at a time, with running statistics for
  * evaluation, r = (1 - momentum) r + momentum mean (or variance); layer: over the columns of a row. Without more
  * arguments eps is 1e-5 and the momentum 0.1. unbiased: 1: the running variance is R / (R - 1) times that of the batch
- * of R rows (of one row: once), as in PyTorch and TensorFlow. HU_E_TRAIN: eps is below 0 or not finite, the momentum not
- * from 0 to 1, or `unbiased` above 1. */
+ * of R rows (of one row: once), as in PyTorch and TensorFlow. HU_E_TRAIN: eps is below 0 or not finite, the momentum
+ * not from 0 to 1, or `unbiased` above 1. */
 HU_API int hu_net_batch_norm(hu_net *net, int x); /* batch: statistics of a column over all rows */
 HU_API int hu_net_layer_norm(hu_net *net, int x); /* layer: statistics of a row */
 HU_API int hu_net_batch_norm_with(hu_net *net, int x, double eps, double momentum, int unbiased);
 HU_API int hu_net_layer_norm_with(hu_net *net, int x, double eps);
-/* g x / sqrt(mean of x x + eps) over the columns of a row (Zhang and Sennrich, Root mean square layer normalization,
- * 2019), and g x / sqrt(sum of x x + eps), the L2 norm (Liu, Rabinovich, Berg, ParseNet, 2015). One parameter, the gain,
- * 1 at first. HU_E_TRAIN: eps as above. */
+/* Computes g x / sqrt(mean of x x + eps) over the columns of a row (Zhang and Sennrich, Root mean square layer normalization,
+ * 2019), and g x / sqrt(sum of x x + eps), the L2 norm (Liu, Rabinovich, Berg, ParseNet, 2015). One parameter, the
+ * gain, 1 at first. HU_E_TRAIN: eps as above. */
 HU_API int hu_net_rms_norm(hu_net *net, int x, double eps); /* by the root of the mean square of a row */
 HU_API int hu_net_l2_norm(hu_net *net, int x, double eps);  /* by the Euclidean length of a row */
-/* x (k + alpha / size times the sum of x x over `size` neighbouring columns)^-beta: those from size / 2 before the
+/* Computes x (k + alpha / size times the sum of x x over `size` neighbouring columns)^-beta: those from size / 2 before the
  * column on (rounded down), as far as there are some. Krizhevsky et al. (2012), section 3.3, with alpha / size in place
  * of alpha, as in Caffe and PyTorch. HU_E_TRAIN: size 0, or k not above 0, or alpha or beta below 0, or one of them
  * not finite. */
@@ -130,24 +131,24 @@ HU_API int hu_net_relu6(hu_net *net, int x);   /* min(max(x, 0), 6) */
 HU_API int hu_net_gelu(hu_net *net, int x);    /* x Phi(x) */
 HU_API int hu_net_tanh(hu_net *net, int x);    /* tanh(x) */
 HU_API int hu_net_sigmoid(hu_net *net, int x); /* 1 / (1 + e^-x) */
-/* More functions; docs/training/training.md has their operations and gradients. HU_E_TRAIN: a number that is not finite,
- * or bounds of clip of which the lower one is above the other. */
+/* Compute more functions; docs/training/training.md has their operations and gradients. HU_E_TRAIN: a number that is not
+ * finite, or bounds of clip of which the lower one is above the other. */
 HU_API int hu_net_leaky_relu(hu_net *net, int x, double slope);      /* x if x > 0, else slope x */
 HU_API int hu_net_silu(hu_net *net, int x, double beta);             /* x / (1 + e^(-beta x)) */
 HU_API int hu_net_clip(hu_net *net, int x, double low, double high); /* min(max(x, low), high) */
 HU_API int hu_net_gelu_tanh(hu_net *net, int x);                     /* gelu's approximation by tanh, as in GPT-2 */
 HU_API int hu_net_softplus(hu_net *net, int x);                      /* log(1 + e^x) */
-/* x times one factor, whose gradient is multiplied by another one (unit scaling: Blake et al., Unit scaling, 2023). */
+/* Multiplies x by one factor, whose gradient is multiplied by another one (unit scaling: Blake et al., Unit scaling, 2023). */
 HU_API int hu_net_scale(hu_net *net, int x, double forward, double backward);
-/* Each column of x times its own constant, and its gradient times the same. There are as many as columns; they are
+/* Multiplies each column of x, and its gradient, by its own constant. There are as many as columns; they are
  * copied, each as the binary32 number nearest to it. HU_E_NULL; HU_E_TRAIN: one is not finite. */
 HU_API int hu_net_scale_columns(hu_net *net, int x, const double *factors);
-/* x itself, to which no gradient is given. */
+/* Returns x itself, to which no gradient is given. */
 HU_API int hu_net_stop_gradient(hu_net *net, int x);
 /* Adds y, one row per sample, to each row of x. HU_E_SHAPE: other columns, or more rows per sample. */
 HU_API int hu_net_add_row(hu_net *net, int x, int y);
-/* The numbers of each sample, in their order, as an image of so many pixels, or as so many rows. HU_E_SHAPE: these do not
- * divide them. */
+/* Takes the numbers of each sample, in their order, as an image of so many pixels, or as so many rows. HU_E_SHAPE: these do
+ * not divide them. */
 HU_API int hu_net_as_image(hu_net *net, int x, size_t height, size_t width); /* channels: what is left */
 HU_API int hu_net_as_rows(hu_net *net, int x, size_t rows);                  /* columns: what is left */
 /* Sum and product, number by number, of two values of the same shape. */
@@ -211,7 +212,7 @@ HU_API int hu_net_lstm(hu_net *net, int x, size_t units, int last); /* long shor
 HU_API int hu_net_max_pool(hu_net *net, int x, size_t kernel, size_t stride);     /* the largest of a window */
 HU_API int hu_net_average_pool(hu_net *net, int x, size_t kernel, size_t stride); /* the mean of a window */
 HU_API int hu_net_global_average(hu_net *net, int x);                             /* the mean of an image */
-/* The same over any windows without dilation. The zeros around an image never are a maximum; in a mean they count as
+/* Do the same over any windows without dilation. The zeros around an image never are a maximum; in a mean they count as
  * pixels (`zeros`), or its pixels alone do. ceil: 1: the number of windows is rounded up, unless the last one would
  * begin behind the image, and what reaches beyond the image and its zeros does not count. Errors too: those of the
  * windows; HU_E_SHAPE: dilation, a kernel above 4096, `ceil` or `zeros` above 1. */
@@ -228,12 +229,12 @@ HU_API int hu_net_absolute_error(hu_net *net, int x, double weight); /* compares
 /* ---- names of parameters, as checkpoints and assignments require them ---- */
 
 /* Every parameter has a name of its own, "scope.layerN.part": `layer` is the building call that made it (linear, conv,
- * conv_transpose, batch_norm, layer_norm, rms_norm, l2_norm, embedding, position, gru, lstm), N counts the layers of that
- * kind in their scope from 1 on, and the parts are weight and bias (linear, both conv), gain and offset (batch_norm,
- * layer_norm), gain (rms_norm, l2_norm), weight (embedding, position), weight_x,
- * bias_x, weight_h, bias_h (cells; docs/training/training.md: Wx, bx, Wh, bh). No scope, the state at first:
- * "linear1.weight". Layers that are added from here on are of `scope`: up to 63 letters a to z, digits, '_', and '.'
- * between them; "": of none. A scope may be left and entered again. Other texts: HU_E_NAME. */
+ * conv_transpose, batch_norm, layer_norm, rms_norm, l2_norm, embedding, position, gru, lstm), N counts the layers of
+ * that kind in their scope from 1 on, and the parts are weight and bias (linear, both conv), gain and offset
+ * (batch_norm, layer_norm), gain (rms_norm, l2_norm), weight (embedding, position), weight_x, bias_x, weight_h, bias_h
+ * (cells; docs/training/training.md: Wx, bx, Wh, bh). No scope, the state at first: "linear1.weight". Layers that are
+ * added from here on are of `scope`: up to 63 letters a to z, digits, '_', and '.' between them; "": of none. A scope
+ * may be left and entered again. Other texts: HU_E_NAME. */
 #define HU_SCOPE_MAX 64
 #define HU_PARAMETER_NAME_MAX 112
 HU_API void hu_net_scope(hu_net *net, const char *scope);
@@ -406,8 +407,8 @@ HU_API HU_MUST_CHECK hu_status hu_net_muon_parameter(hu_net *net, int parameter,
 
 /* ---- running ---- */
 
-/* Weights N(0, 2 / fan_in) where a ReLU, GELU or SiLU reads the result, else N(0, 1 / fan_in); biases 0, gains 1; unless
- * hu_net_start_... said otherwise. Normal numbers: docs/training/training.md. */
+/* Weights N(0, 2 / fan_in) where a ReLU, GELU or SiLU reads the result, else N(0, 1 / fan_in); biases 0, gains 1;
+ * unless hu_net_start_... said otherwise. Normal numbers: docs/training/training.md. */
 HU_API HU_MUST_CHECK hu_status hu_net_initialize(hu_net *net, uint64_t seed);
 /* Copies a batch of an input in: batch x rows x cols numbers. The next call is a forward pass. */
 HU_API HU_MUST_CHECK hu_status hu_net_feed(hu_net *net, int input, const float *x);

@@ -612,6 +612,36 @@ static void joins_by_hand(void **state) {
   hu_net_free(net);
 }
 
+/* Factors and copies whose gradients are no differences, and running statistics, bit for bit. */
+static void constants_by_hand(void **state) {
+  (void)state;
+  hu_net *net = hu_net_new(4, 1);
+  const double factors[1] = {-3};
+  const float in[4] = {0, 2, 4, 6}, targets[4] = {1, 1, 1, 1}, one = 1;
+  int x = hu_net_input(net, 1, 1), y = hu_net_linear(net, x, 1, 0);
+  int normed = hu_net_batch_norm_with(net, x, 0.25, 0.5, 1);
+  int z = hu_net_add(net, hu_net_scale_columns(net, hu_net_scale(net, y, 0.5, 8), factors),
+                     hu_net_scale(net, hu_net_stop_gradient(net, y), 9, 9));
+  hu_net_squared_error(net, z, 4);
+  assert_int_equal(hu_net_initialize(net, 1), HU_OK);
+  assert_int_equal(hu_net_set_parameter(net, 0, &one), HU_OK);
+  assert_int_equal(hu_net_feed(net, x, in), HU_OK);
+  assert_int_equal(hu_net_targets(net, targets), HU_OK);
+  assert_int_equal(hu_net_forward(net, 1, NULL), HU_OK);
+  assert_int_equal(hu_net_backward(net, 1), HU_OK);
+  for (int i = 0; i < 4; i++) {
+    const float result = hu_net_value(net, z).numbers[i];
+    assert_true(result == 7.5f * in[i]); /* (-3 0.5 + 9) x */
+    assert_true(hu_net_value(net, y).gradients[i] == 8 * -3 * (result - 1));
+  }
+  /* Mean 3, variance 5, of which 4 / 3 run; both halfway from 0 and 1. */
+  const float mean = 1.5f, variance = 0.5f * 1 + 0.5f * (5 * (4.0f / 3));
+  assert_int_equal(hu_net_forward(net, 0, NULL), HU_OK);
+  for (int i = 0; i < 4; i++)
+    assert_true(hu_net_value(net, normed).numbers[i] == (in[i] - mean) * (1 / sqrtf(variance + 0.25f)));
+  hu_net_free(net);
+}
+
 static void joins_refused(void **state) {
   (void)state;
   for (int i = 0; i < 8; i++) {
@@ -722,8 +752,9 @@ static void sequences(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {cmocka_unit_test(rows),          cmocka_unit_test(joins),
-                                     cmocka_unit_test(joins_by_hand), cmocka_unit_test(joins_refused),
-                                     cmocka_unit_test(images),        cmocka_unit_test(sequences),
-                                     cmocka_unit_test(windows),       cmocka_unit_test(more_layers)};
+                                     cmocka_unit_test(joins_by_hand), cmocka_unit_test(constants_by_hand),
+                                     cmocka_unit_test(joins_refused), cmocka_unit_test(images),
+                                     cmocka_unit_test(sequences),     cmocka_unit_test(windows),
+                                     cmocka_unit_test(more_layers)};
   return cmocka_run_group_tests_name("gradients", tests, NULL, NULL);
 }
