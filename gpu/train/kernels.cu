@@ -15,7 +15,7 @@
 
 #define HU_TRAIN_DEVICE
 #define HU_TRAIN_WORD(words, i) hui_word(words, i)
-#include "train/engine/kernels_layers.h"
+#include "train/engine/kernels_sequences.h"
 
 #define HU_TRAIN_KERNEL(NAME, name, by)                                                                              \
   HU_KERNEL __launch_bounds__(HU_THREADS) hui_train_##name(const __grid_constant__ hu_task task) {                   \
@@ -130,7 +130,7 @@ HU_KERNEL __launch_bounds__(HU_THREADS)
   for (size_t row = (size_t)blockIdx.x * HU_THREADS + threadIdx.x; row < rows; row += step) {
     if (labels[row] == HU_LABEL_NONE) continue;
     asked++;
-    right += hui_first_largest(cols, x + row * cols) == labels[row];
+    right += hui_answer(cols, x + row * cols) == labels[row];
   }
   hui_train_add(&answers->asked, asked);
   hui_train_add(&answers->right, right);

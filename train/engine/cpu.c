@@ -421,7 +421,7 @@ static hu_status cpu_judge(void *self, size_t rows, size_t cols, const float *x,
   for (size_t i = 0; i < rows; i++) {
     if (labels[i] == HU_LABEL_NONE) continue;
     answers->asked++;
-    answers->right += hui_first_largest(cols, x + i * cols) == labels[i];
+    answers->right += hui_answer(cols, x + i * cols) == labels[i];
   }
   return HU_OK;
 }

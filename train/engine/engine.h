@@ -22,8 +22,20 @@ extern "C" {
 /* How the elements of a kernel may be divided: numbers of a matrix, each by itself; whole rows. */
 enum { HU_BY_NUMBER = 0, HU_BY_ROW = 1 };
 
-/* Kernels: what each does is said in kernels.h, kernels_layers.h. */
+/* Kernels of losses and sequences (kernels_sequences.h). */
+#define HU_KERNELS_SEQUENCES(X)                 \
+  X(WEIGH, weigh, HU_BY_NUMBER)                 \
+  X(SMOOTH, smooth, HU_BY_ROW)                  \
+  X(SMOOTH_BACK, smooth_back, HU_BY_NUMBER)     \
+  X(MINUS_SIZE, minus_size, HU_BY_NUMBER)       \
+  X(LOGISTIC, logistic, HU_BY_NUMBER)           \
+  X(LOGISTIC_BACK, logistic_back, HU_BY_NUMBER) \
+  X(HUBER, huber, HU_BY_NUMBER)                 \
+  X(HUBER_BACK, huber_back, HU_BY_NUMBER)
+
+/* Kernels: what each does is said in kernels.h, kernels_layers.h, kernels_sequences.h. */
 #define HU_KERNELS(X)                               \
+  HU_KERNELS_SEQUENCES(X)                           \
   X(COPY, copy, HU_BY_NUMBER)                       \
   X(FILL, fill, HU_BY_NUMBER)                       \
   X(KEEP, keep, HU_BY_NUMBER)                       \
@@ -180,10 +192,12 @@ typedef struct hu_softmax_task {
   float *sums;
 } hu_softmax_task;
 typedef struct hu_loss_task {
-  const uint32_t *labels;
-  const float *gradient; /* one number */
+  const uint32_t *labels; /* NULL: there are targets */
+  const float *gradient;  /* one number */
   size_t cols;
   float *terms;
+  float label, other, less; /* of the target: the share of the label, of each other column; what is taken off */
+  float bound;
 } hu_loss_task;
 typedef struct hu_tokens_task {
   size_t vocabulary, rows;

@@ -3,7 +3,7 @@
 #include "train/engine/loops.h"
 
 #include "train/engine/depthwise.h"
-#include "train/engine/kernels_layers.h"
+#include "train/engine/kernels_sequences.h"
 #include "train/engine/product_tile.h"
 #include "train/engine/sum_tile.h"
 

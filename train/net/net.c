@@ -120,7 +120,7 @@ void hu_net_free(hu_net *net) {
   for (int i = 0; i < HU_BUFFERS; i++) release(net, net->work[i]);
   hui_tally_free(net);
   hui_delayed_end(net);
-  void *all[] = {net->labels, net->targets, net->outcome, net->found, net->updates};
+  void *all[] = {net->labels, net->targets, net->weights, net->outcome, net->found, net->updates};
   for (size_t k = 0; k < sizeof all / sizeof *all; k++) release(net, all[k]);
   if (!net->first) net->engine->close(net->self);
   free(net->value);
@@ -203,7 +203,7 @@ int hui_new_parameter(hu_net *net, size_t rows, size_t cols, float start, size_t
 
 hu_operator *hui_new_operator(hu_net *net, const hu_operator_kind *kind, int x, int y, int out, size_t kept) {
   if (net->status != HU_OK || out < 0) return NULL;
-  if (net->operators && net->op[net->operators - 1].kind->loss) {
+  if (net->operators && net->op[net->operators - 1].kind->loss && !kind->loss) {
     hui_refuse(net, HU_E_SHAPE, "an operator after the loss");
     return NULL;
   }

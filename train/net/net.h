@@ -105,9 +105,12 @@ typedef struct hu_operator_kind {
   /* What `kept` holds before the first step; normalisations alone have one. */
   void (*start)(hu_net *net, struct hu_operator *op);
   int product;  /* 1: linear, conv, the two of attention */
-  int loss;     /* 1: may end a net */
+  int loss;     /* HU_COMPARES_: may end a net */
   int anywhere; /* 1: computes by calls of the engine alone; 0: looks at numbers, on the host only */
 } hu_operator_kind;
+
+/* What losses compare with. */
+enum { HU_COMPARES_LABELS = 1, HU_COMPARES_TARGETS = 2 };
 
 /* Delayed scaling of a product's operands: X, W, dZ. */
 enum { HU_DELAYED_OF = 3 };
@@ -150,6 +153,14 @@ typedef struct hu_part_place {
   size_t step, from; /* the step of each sample; the first column */
 } hu_part_place;
 
+/* How a loss is computed. */
+typedef struct hu_loss_how {
+  double weight;
+  int smoothed;             /* 1: cross entropy with a smoothed label */
+  float label, other, less; /* its shares of the label and of other columns; what is taken off each row */
+  float bound;              /* of the smooth absolute error: from here on it is linear */
+} hu_loss_how;
+
 /* Values that an operator reads, where they are more than three. */
 typedef struct hu_value_list {
   size_t count;
@@ -180,7 +191,7 @@ typedef struct hu_operator {
     size_t shuffled; /* shuffle: groups */
     float by[2];     /* of operators on one number: a slope, both bounds, factors forward and backward */
     double dropped;  /* dropout: the part that becomes 0 */
-    double loss_weight;
+    hu_loss_how loss;
   };
   size_t groups; /* of a convolution: each has products of its own; of all other operators 1 */
   float *kept;   /* what the forward pass leaves for the backward one */
@@ -243,7 +254,10 @@ struct hu_net {
   hu_rounded rounded; /* dZ of the product whose gradient is being made */
   uint32_t *labels;
   double counted; /* rows that the loss divides by; 0: all */
+  int labelled;   /* 1: labels were set after targets: those of losses that may have either */
   float *targets;
+  float *weights; /* of rows; NULL: each is 1 */
+  double weighed; /* their sum; 0: there are none */
   hu_outcome *outcome;
   hu_tally tally;
   hu_amaxes amaxes;
@@ -414,6 +428,8 @@ void hui_do_columns(hu_net *net, int kernel, size_t rows, size_t cols, float *z,
  * `counted`: the rows with a label of a whole step over the number of its passes, where the net sees a part of the
  * step. */
 hu_status hui_net_labels_among(hu_net *net, const uint32_t *labels, double counted);
+/* Returns the number of the first of the losses that end the net; that of its operators if there is none. */
+int hui_first_loss(const hu_net *net);
 
 /* ---- running ---- */
 

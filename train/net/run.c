@@ -190,9 +190,11 @@ static hu_status begin_backward(hu_net *net, float scale) {
   for (int i = 0; i < net->parameters; i++) net->parameter[i].gradient = net->parameter[i].postponed = 0;
   for (int i = 0; i < net->operators; i++) net->op[i].sharing.postponed = net->op[i].sharing.later = 0;
   net->fault = HU_OK;
-  hu_value *loss = &net->value[net->op[net->operators - 1].out];
-  hui_do_put(net, loss->dv, &scale, sizeof scale);
-  loss->gradient = 1;
+  for (int i = hui_first_loss(net); i < net->operators; i++) {
+    hu_value *loss = &net->value[net->op[i].out];
+    hui_do_put(net, loss->dv, &scale, sizeof scale);
+    loss->gradient = 1;
+  }
   return hui_done(net);
 }
 

@@ -218,13 +218,28 @@ HU_API int hu_net_global_average(hu_net *net, int x);                           
  * windows; HU_E_SHAPE: dilation, a kernel above 4096, `ceil` or `zeros` above 1. */
 HU_API int hu_net_max_pool_windows(hu_net *net, int x, const hu_net_windows *windows, int ceil);
 HU_API int hu_net_average_pool_windows(hu_net *net, int x, const hu_net_windows *windows, int ceil, int zeros);
-/* The loss, last operator of a net, a single number, and what it is compared with (hu_net_labels, hu_net_targets).
+/* Losses, the last operators of a net, each a single number, and what it is compared with (hu_net_labels,
+ * hu_net_targets). A net that has several loses their sum, added from the first one on; the values that they look at
+ * have the same rows, and those with targets the same columns. R counts rows (hu_net_row_weights).
  * cross_entropy: weight / R times the sum over the R rows of log(sum over j of e^(x_j - max)) - (x_label - max).
  * squared_error: weight / (2 R) times the sum of (x - target)^2.
- * absolute_error: weight / R times the sum of |x - target|; its derivative where x = target is taken to be 0. */
+ * absolute_error: weight / R times the sum of |x - target|; its derivative where x = target is taken to be 0.
+ * logistic: weight / R times the sum of log(1 + e^x) - x target, targets from 0 to 1; or labels 0 and 1 of one column,
+ *   where the answer to a row is 1 if x is above 0.
+ * smooth_l1: weight / R times the sum of (x - target)^2 / (2 beta) where |x - target| < beta, of |x - target| - beta / 2
+ *   elsewhere; beta from 0 on, rounded to binary32. Girshick, Fast R-CNN (2015). */
 HU_API int hu_net_cross_entropy(hu_net *net, int x, double weight);  /* compares with labels */
 HU_API int hu_net_squared_error(hu_net *net, int x, double weight);  /* compares with targets */
 HU_API int hu_net_absolute_error(hu_net *net, int x, double weight); /* compares with targets, by size */
+HU_API int hu_net_logistic(hu_net *net, int x, double weight);       /* compares with targets, or labels 0 and 1 */
+HU_API int hu_net_smooth_l1(hu_net *net, int x, double weight, double beta); /* compares with targets */
+/* Cross entropy with a target that is spread: weight / R times the sum over rows and columns of q_j (log(sum over k of
+ * e^(x_k - max)) - (x_j - max)). Of C columns each has q = smoothing / C, and the label 1 - smoothing more (Szegedy et
+ * al., Rethinking the Inception architecture, 2016; PyTorch); HU_SMOOTHING_OTHERS: the label has 1 - smoothing, each
+ * other column smoothing / (C - 1) (Tensor2Tensor). HU_SMOOTHING_LESS_MINIMUM: each row less -(sum of q log q), so that
+ * the least loss is 0. HU_E_TRAIN: smoothing is not from 0 to below 1; HU_E_SHAPE: one column. */
+enum { HU_SMOOTHING_OTHERS = 1, HU_SMOOTHING_LESS_MINIMUM = 2 };
+HU_API int hu_net_cross_entropy_smoothed(hu_net *net, int x, double weight, double smoothing, unsigned how);
 
 /* ---- names of parameters, as checkpoints and assignments require them ---- */
 
@@ -419,6 +434,10 @@ HU_API HU_MUST_CHECK hu_status hu_net_feed(hu_net *net, int input, const float *
 HU_API HU_MUST_CHECK hu_status hu_net_labels(hu_net *net, const uint32_t *labels); /* labels, for cross entropy */
 HU_API HU_MUST_CHECK hu_status hu_net_targets(hu_net *net,
                                               const float *targets); /* targets, for squared and absolute errors */
+/* A weight for each row that the losses look at, from 0 on: its terms and its gradients are multiplied by it, +0 where
+ * it is 0 (padding, whatever is there), and R is the sum of the weights in binary64. They hold until the next call;
+ * NULL: each row weighs 1 again. HU_E_TRAIN: a weight is negative or not finite; HU_E_SHAPE: all are 0. */
+HU_API HU_MUST_CHECK hu_status hu_net_row_weights(hu_net *net, const float *weights);
 /* One pass; training: 1: batch statistics and dropout, 0: evaluation. *loss, if not NULL, is the loss, not rounded. */
 HU_API HU_MUST_CHECK hu_status hu_net_forward(hu_net *net, int training, float *loss);
 /* Gradients of scale times the loss, after a forward pass for training. */

@@ -46,6 +46,9 @@ enum {
   ENTROPY,
   ERROR,
   ABSOLUTE,
+  LOGISTIC,
+  HUBER,
+  SMOOTHED,
   MOST = 12
 };
 enum { B = 3 };
@@ -61,7 +64,7 @@ typedef struct t_more {
 /* A line of the network: what is done to value `x` (and `y`), with sizes. Value 0 is the input. embedding: n columns,
  * kernel tokens; attention: n heads, kernel: causal; cells: n units, kernel: only the last state; concat: of x, y, x, n
  * columns in all; columns: n from `kernel` on; sum: of x, y, x; conv: y groups, if not 0; shuffle:
- * n groups; response: n columns. */
+ * n groups; response: n columns; huber: n quarters; smoothed: n tenths, in the way `kernel` (HU_SMOOTHING_). */
 typedef struct t_line {
   int what, x, y;
   size_t n, kernel, stride, pad;
@@ -318,17 +321,41 @@ static void model_sum(size_t n, double by, const double *x, double *z) {
   for (size_t i = 0; i < n; i++) z[i / (n / B)] += by * x[i];
 }
 
-static double model_loss(const model *m, int what, t_shape shape, const double *x) {
+/* What one number loses. */
+static double model_term(const t_line *line, double x, double target) {
+  double less = x - target, bound = 0.25 * (double)line->n;
+  switch (line->what) {
+    case ERROR: return 0.5 * less * less;
+    case ABSOLUTE: return fabs(less);
+    case HUBER: return fabs(less) < bound ? 0.5 * less * less / bound : fabs(less) - bound / 2;
+    case LOGISTIC: return log(1 + exp(x)) - x * target;
+    default: return 0;
+  }
+}
+
+/* The cross entropy of a row with the logarithm `top` of its total, and a target that is spread. */
+static double model_smoothed(const t_line *line, size_t cols, const double *x, double top, size_t label) {
+  double amount = 0.1 * (double)line->n, sum = 0;
+  double other = amount / (double)(cols - (line->kernel & HU_SMOOTHING_OTHERS ? 1 : 0));
+  double own = 1 - amount + (line->kernel & HU_SMOOTHING_OTHERS ? 0 : other);
+  for (size_t j = 0; j < cols; j++) {
+    double share = j == label ? own : other;
+    sum += share * (top - x[j] + (line->kernel & HU_SMOOTHING_LESS_MINIMUM ? log(share) : 0));
+  }
+  return sum;
+}
+
+static double model_loss(const model *m, const t_line *line, t_shape shape, const double *x) {
   double sum = 0;
   size_t rows = rows_of(shape);
   for (size_t i = 0; i < rows; i++) {
     double total = 0;
     for (size_t j = 0; j < shape.c; j++) {
       total += exp(x[i * shape.c + j]);
-      if (what == ERROR) sum += 0.5 * pow(x[i * shape.c + j] - m->targets[i * shape.c + j], 2);
-      if (what == ABSOLUTE) sum += fabs(x[i * shape.c + j] - m->targets[i * shape.c + j]);
+      sum += model_term(line, x[i * shape.c + j], m->targets[i * shape.c + j]);
     }
-    if (what == ENTROPY) sum += log(total) - x[i * shape.c + m->labels[i]];
+    if (line->what == ENTROPY) sum += log(total) - x[i * shape.c + m->labels[i]];
+    if (line->what == SMOOTHED) sum += model_smoothed(line, shape.c, x + i * shape.c, log(total), m->labels[i]);
   }
   return sum / (double)rows;
 }
@@ -342,7 +369,7 @@ static double model_run(model *m) {
     const double *x = m->value[line->x], *w = m->theta[p], *b = m->theta[p + 1];
     double *z = m->value[i + 1];
     size_t n = rows_of(to) * to.c;
-    if (line->what >= ENTROPY) return model_loss(m, line->what, from, x);
+    if (line->what >= ENTROPY) return model_loss(m, line, from, x);
     if (line->what == LINEAR) {
       t_line all = {CONV, 0, 0, line->n, 1, 1, 0};
       t_shape shape = {1, from.h ? from.h * from.w : 1, from.c}, other = {1, shape.w, to.c};
@@ -427,6 +454,9 @@ static int add_line(hu_net *net, const t_line *line, t_shape from, const int *ma
     case LSTM: return hu_net_lstm(net, x, line->n, (int)line->kernel);
     case ENTROPY: return hu_net_cross_entropy(net, x, 1);
     case ABSOLUTE: return hu_net_absolute_error(net, x, 1);
+    case LOGISTIC: return hu_net_logistic(net, x, 1);
+    case HUBER: return hu_net_smooth_l1(net, x, 1, 0.25 * (double)line->n);
+    case SMOOTHED: return hu_net_cross_entropy_smoothed(net, x, 1, 0.1 * (double)line->n, (unsigned)line->kernel);
     default: return hu_net_squared_error(net, x, 1);
   }
 }
@@ -490,7 +520,7 @@ static void check_net(const char *name, t_shape input, const t_line *lines, size
   }
   float *x = floats_of(m.value[0], rows_of(input) * input.c), *expected = floats_of(targets, out), loss;
   assert_int_equal(hu_net_feed(net, made[0], x), HU_OK);
-  assert_int_equal(hu_net_labels(net, labels), HU_OK);
+  if (lines[count - 1].what != LOGISTIC) assert_int_equal(hu_net_labels(net, labels), HU_OK);
   assert_int_equal(hu_net_targets(net, expected), HU_OK);
   assert_int_equal(hu_net_forward(net, 1, &loss), HU_OK);
   assert_int_equal(hu_net_backward(net, 4), HU_OK);
@@ -548,6 +578,12 @@ static void rows(void **state) {
         {ERROR, 3, 0, 0, 0, 0, 0});
   CHECK("batch norm", twenty, {LINEAR, 0, 0, 9, 0, 0, 0}, {BATCH, 1, 0, 0, 0, 0, 0}, {TANH, 2, 0, 0, 0, 0, 0},
         {LINEAR, 3, 0, 3, 0, 0, 0}, {ERROR, 4, 0, 0, 0, 0, 0});
+  CHECK("logistic", five, {LINEAR, 0, 0, 4, 0, 0, 0}, {LOGISTIC, 1, 0, 0, 0, 0, 0});
+  CHECK("smooth absolute error", five, {LINEAR, 0, 0, 9, 0, 0, 0}, {HUBER, 1, 0, 3, 0, 0, 0});
+  CHECK("smooth absolute error, bound 0", five, {LINEAR, 0, 0, 4, 0, 0, 0}, {HUBER, 1, 0, 0, 0, 0, 0});
+  CHECK("smoothed", five, {LINEAR, 0, 0, 7, 0, 0, 0}, {SMOOTHED, 1, 0, 1, 0, 0, 0});
+  CHECK("smoothed, others", five, {LINEAR, 0, 0, 7, 0, 0, 0}, {SMOOTHED, 1, 0, 3, 1, 0, 0});
+  CHECK("smoothed, less its minimum", five, {LINEAR, 0, 0, 7, 0, 0, 0}, {SMOOTHED, 1, 0, 2, 3, 0, 0});
   CHECK("two readers", five, {LINEAR, 0, 0, 6, 0, 0, 0}, {TANH, 1, 0, 0, 0, 0, 0}, {LINEAR, 2, 0, 6, 0, 0, 0},
         {ADD, 3, 2, 0, 0, 0, 0}, {ERROR, 4, 0, 0, 0, 0, 0});
 }
