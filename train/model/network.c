@@ -246,13 +246,31 @@ static void run_return(hu_network *network, int live) {
   network->returned = 1;
 }
 
+/* Adds a value with a loss of its own weight. */
+static void add_head(hu_network *network, int value, double weight) {
+  enum { MOST = sizeof network->ends->heads / sizeof *network->ends->heads };
+  hu_model_ends *ends = network->ends;
+  if (!(weight > 0 && weight <= 1e6))
+    hui_network_wrong(network, HU_E_TEXT, "output: the weight is not above 0 and at most 1000000");
+  else if (ends->head_count == MOST)
+    hui_network_wrong(network, HU_E_TEXT, "output: more than %d with a weight", MOST);
+  if (network->status != HU_OK) return;
+  ends->heads[ends->head_count] = value;
+  ends->head_weights[ends->head_count++] = weight;
+}
+
 static void run_output(hu_network *network, int live) {
   hu_item item = expression(network, live);
+  int head = hui_network_takes(network, ",");
+  double weight = head ? number(network, live) : 0;
   if (!live || network->status != HU_OK) return;
-  if (item.kind != HU_ITEM_VALUE || network->ends->output >= 0)
+  if (item.kind != HU_ITEM_VALUE || (!head && network->ends->output >= 0))
     hui_network_wrong(network, HU_E_TEXT,
                       item.kind != HU_ITEM_VALUE ? "output: not a value" : "output: the second one");
-  network->ends->output = item.value;
+  if (head)
+    add_head(network, item.value, weight);
+  else
+    network->ends->output = item.value;
 }
 
 static void run_assignment(hu_network *network, int live) {

@@ -101,6 +101,10 @@ void hui_show_layer(hu_network *network, const hu_layer *layer, const hu_item *i
 void hui_show_end(hu_network *network) {
   char shape[HU_SHAPE_TEXT_MAX];
   show_scope(network);
+  for (int i = 0; i < network->ends->head_count; i++) {
+    show(network, "output v%d, %s", network->ends->heads[i], hui_write_number(shape, network->ends->head_weights[i]));
+    show(network, "  # %s\n", hui_shape_text(shape, network->net, network->ends->heads[i]));
+  }
   show(network, "output v%d  # %s; %zu parameters in all\n", network->ends->output,
        hui_shape_text(shape, network->net, network->ends->output), numbers_from(network->net, 0));
 }

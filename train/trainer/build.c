@@ -94,7 +94,35 @@ size_t hu_trainer_describe(hu_trainer *trainer, const hu_model_sizes *sizes, cha
 
 /* ---- nets ---- */
 
-/* The layers of the model and its loss; *loss is the loss's value. */
+/* Adds the loss of a value, as the keys say. */
+static int add_loss(const hu_run_keys *keys, hu_net *net, uint64_t kind, int x, double weight) {
+  unsigned how = (keys->smoothing_over ? HU_SMOOTHING_OTHERS : 0U);
+  if (keys->less_minimum) how |= HU_SMOOTHING_LESS_MINIMUM;
+  switch (kind) {
+    case LOSS_LOGISTIC: return hu_net_logistic(net, x, weight);
+    case LOSS_SQUARED_ERROR: return hu_net_squared_error(net, x, weight);
+    case LOSS_ABSOLUTE_ERROR: return hu_net_absolute_error(net, x, weight);
+    case LOSS_SMOOTH_L1: return hu_net_smooth_l1(net, x, weight, keys->beta);
+    default:
+      return keys->smoothing > 0 ? hu_net_cross_entropy_smoothed(net, x, weight, keys->smoothing, how)
+                                 : hu_net_cross_entropy(net, x, weight);
+  }
+}
+
+/* Checks that the data have what the loss compares with. */
+static hu_status check_loss(const hu_trainer *trainer, uint64_t kind, char *why) {
+  int labels = hui_has_labels(trainer), of_labels = kind == LOSS_CROSS_ENTROPY;
+  if (trainer->keys.smoothing > 0 && !of_labels)
+    return hui_say(why, HU_E_TRAIN, "loss.smoothing: of loss.kind = cross_entropy alone");
+  if (kind == LOSS_LOGISTIC && !hui_is_logistic(trainer))
+    return hui_say(why, HU_E_TRAIN, "loss.kind: logistic is for labels of two classes, and the data have others");
+  if (kind == LOSS_LOGISTIC) return HU_OK;
+  if (of_labels && !labels) return hui_say(why, HU_E_TRAIN, "loss.kind: the data have no labels");
+  if (!of_labels && labels) return hui_say(why, HU_E_TRAIN, "loss.kind: the data have no targets");
+  return HU_OK;
+}
+
+/* The layers of the model, its loss, and those of its heads; *loss is the first loss's value. */
 static hu_status add_layers(hu_trainer *trainer, hu_net *net, hu_model_ends *ends, int *loss, char *why) {
   hu_run_keys *keys = &trainer->keys;
   const char *said = NULL;
@@ -102,12 +130,13 @@ static hu_status add_layers(hu_trainer *trainer, hu_net *net, hu_model_ends *end
   hu_model_sizes sizes = hui_sizes_of_source(trainer);
   hu_status status = hu_model_build(net, &trainer->model, &sizes, ends, &said);
   if (status != HU_OK) return wrong_model(trainer, status, said, why);
-  if (keys->loss == LOSS_CROSS_ENTROPY && !labels)
-    return hui_say(why, HU_E_TRAIN, "loss.kind: the data have no labels");
-  if (keys->loss == LOSS_SQUARED_ERROR && labels)
-    return hui_say(why, HU_E_TRAIN, "loss.kind: the data have no targets");
+  uint64_t kind = keys->loss != LOSS_DEFAULT ? keys->loss : labels ? LOSS_CROSS_ENTROPY : LOSS_SQUARED_ERROR;
+  status = check_loss(trainer, kind, why);
+  if (status != HU_OK) return status;
   double weight = ldexp(1, -(int)keys->power) / (double)trainer->shards.count; /* a shard's part of the batch's mean */
-  *loss = labels ? hu_net_cross_entropy(net, ends->output, weight) : hu_net_squared_error(net, ends->output, weight);
+  *loss = add_loss(keys, net, kind, ends->output, weight);
+  for (int i = 0; i < ends->head_count; i++)
+    (void)add_loss(keys, net, kind, ends->heads[i], weight * ends->head_weights[i]);
   status = hu_net_status(net, &said);
   return status == HU_OK ? HU_OK : wrong_model(trainer, status, said, why);
 }

@@ -353,6 +353,11 @@ static void set_click_sizes(hu_model_sizes *sizes, const hu_trainer *trainer) {
   sizes->vocabulary = sizes->categories * (made ? rows_of_clicks(keys) : keys->vocabulary);
 }
 
+int hui_is_logistic(const hu_trainer *trainer) {
+  const hu_trainer_source *source = &trainer->source;
+  return trainer->keys.loss == LOSS_LOGISTIC && source->training.labels && source->training.classes == 2;
+}
+
 hu_model_sizes hui_sizes_of_source(const hu_trainer *trainer) {
   const hu_trainer_source *source = &trainer->source;
   hu_model_sizes sizes = source->text ? hu_model_sizes_of_text(&source->tokens, source->window)
@@ -361,6 +366,7 @@ hu_model_sizes hui_sizes_of_source(const hu_trainer *trainer) {
   sizes.items = source->movielens.item ? source->movielens.items : trainer->keys.items;
   set_parallel_sizes(&sizes, &source->parallel);
   set_click_sizes(&sizes, trainer);
+  if (hui_is_logistic(trainer)) sizes.outputs = 1;
   return sizes;
 }
 
@@ -411,13 +417,16 @@ static hu_status check_shapes(const hu_trainer *trainer, size_t numbers, size_t 
   const hu_data *data = &trainer->source.training;
   int text = trainer->source.text, labels = hui_has_labels(trainer);
   size_t n = trainer->batch, steps = text ? trainer->source.window : trainer->source.parallel.window;
-  size_t features = text ? trainer->source.window : hu_data_features(data), classes = classes_of(trainer);
+  size_t features = text ? trainer->source.window : hu_data_features(data),
+         classes = hui_is_logistic(trainer) ? 1 : classes_of(trainer);
   if (numbers != n * features)
     return hui_say(why, HU_E_SHAPE, "%s: reads %zu numbers a sample, and the data have %zu", key, numbers / n,
                    features);
   if (labels && rows != n * (steps ? steps : 1))
     return hui_say(why, HU_E_SHAPE, "%s: has %zu rows of outputs, and a sample of the data %zu answers", key, rows / n,
                    steps ? steps : 1);
+  if (classes == 1 && labels && cols != 1)
+    return hui_say(why, HU_E_SHAPE, "%s: has %zu outputs, and loss.kind = logistic looks at 1", key, cols);
   if (labels && (steps ? cols != classes : cols < classes))
     return hui_say(why, HU_E_SHAPE, "%s: has %zu outputs, and the data %zu classes", key, cols, classes);
   if (!labels && rows * cols != n * data->targets)

@@ -14,7 +14,9 @@ static const char *const sets[] = {"digits",   "gratings", "text", "least_square
                                    "clicks",   NULL};
 static const char *const numberings[] = {"first", "count", NULL};
 static const char *const held[] = {"test", "valid", NULL};
-static const char *const losses[] = {"default", "cross_entropy", "squared_error", NULL};
+static const char *const losses[] = {
+    "default", "cross_entropy", "squared_error", "absolute_error", "smooth_l1", "logistic", NULL};
+static const char *const spreads[] = {"all", "others", NULL};
 static const char *const optimizers[] = {"sgd", "adamw", "adagrad", "muon", NULL};
 static const char *const aspects[] = {"spectral", "rms", "one", NULL};
 static const char *const penalties[] = {"none", "l2", "l2_half", "l1", NULL};
@@ -118,7 +120,13 @@ static const hu_run_key keys[] = {
     OTHER(TEXT, settings, "model.keys", "", "values of that text's keys, commas between them: width=0.25,stages=2/2"),
 
     WORD(loss, "loss.kind", "default", losses,
-         "cross_entropy, squared_error, or default: cross_entropy where the data have labels, else squared_error"),
+         "cross_entropy; logistic, of one output for two classes; squared_error, absolute_error, smooth_l1; default: "
+         "cross_entropy where the data have labels, else squared_error"),
+    FACTOR(smoothing, "loss.smoothing", "0", 0, 1,
+           "cross_entropy: share of a label that is spread over the columns, below 1"),
+    WORD(smoothing_over, "loss.smoothing_over", "all", spreads, "smoothing: over all columns, or the others alone"),
+    WORD(less_minimum, "loss.less_minimum", "no", no_yes, "smoothing: yes: less the least loss that there can be"),
+    NUMBER(beta, "loss.beta", "1", 0, 1e6, "smooth_l1: from this distance on the loss is linear"),
     COUNT(power, "loss.power", "0", 0, 96,
           "the loss is multiplied by 2 to the minus this: a large batch seen in small parts"),
     OTHER(RULE, rule, "loss.scale", "none",

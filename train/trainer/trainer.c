@@ -326,7 +326,7 @@ static hu_status keep_scores(const hu_trainer *trainer, size_t b, size_t n, doub
   if (!out) return HU_E_MEMORY;
   for (size_t i = 0; i < n; i++) {
     const float *y = out + i * cols;
-    score[b * trainer->batch + i] = (double)y[1] - (double)y[0];
+    score[b * trainer->batch + i] = cols == 1 ? (double)y[0] : (double)y[1] - (double)y[0];
   }
   return HU_OK;
 }

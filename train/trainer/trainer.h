@@ -27,7 +27,7 @@ enum {
   SET_CRITEO,
   SET_CLICKS
 };
-enum { LOSS_DEFAULT, LOSS_CROSS_ENTROPY, LOSS_SQUARED_ERROR };
+enum { LOSS_DEFAULT, LOSS_CROSS_ENTROPY, LOSS_SQUARED_ERROR, LOSS_ABSOLUTE_ERROR, LOSS_SMOOTH_L1, LOSS_LOGISTIC };
 enum { SCHEDULE_CONSTANT, SCHEDULE_COSINE, SCHEDULE_DROP };
 enum { DROPS_MOST = 8 };
 enum { EXEMPT_NONE = 0, EXEMPT_FIRST = 1, EXEMPT_LAST = 2, EXEMPT_BOTH = 3 };
@@ -55,6 +55,8 @@ typedef struct hu_run_keys {
   hu_model model;
   const char *network, *settings;        /* model.file, in place of `model`, and model.keys */
   uint64_t loss, power, margin, largest; /* largest: 1: the scale is chosen from the largest gradient */
+  uint64_t smoothing_over, less_minimum; /* of the loss */
+  double smoothing, beta;
   hu_loss_rule rule;
   uint64_t optimizer, coupled, nesterov, fused, kahan, schedule;
   double rate, momentum, beta1, beta2, eps, decay, drop_at[DROPS_MOST], drop_by;
@@ -226,6 +228,8 @@ hu_status hui_feed_part(hu_trainer *trainer, hu_net *net, size_t part);
 size_t hui_batches_to_see(const hu_trainer *trainer, int on);
 hu_status hui_feed_to_see(hu_trainer *trainer, int on, size_t b, size_t *n);
 hu_model_sizes hui_sizes_of_source(const hu_trainer *trainer);
+/* Returns 1 if one logit answers which of two classes an example has (loss.kind = logistic). */
+int hui_is_logistic(const hu_trainer *trainer);
 
 /* ---- rows without labels (tokens.c) ---- */
 hu_status hui_open_parallel(hu_trainer *trainer, const char *folder, char *why);

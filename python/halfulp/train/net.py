@@ -197,7 +197,8 @@ class NetView:
                                                      len(self.parameter_names))
 
 
-_LOSSES = ('cross_entropy', 'squared_error', 'absolute_error')
+_LOSSES = ('cross_entropy', 'squared_error', 'absolute_error', 'logistic', 'smooth_l1')
+_SMOOTHING = ('all', 'others')
 _OPERANDS = ('x', 'w', 'dz', 'w_back', 'x_back', 'dz_w', 'z_out', 'dx_out', 'dw_out')
 _MODELS = ('z_accum', 'dx_accum', 'dw_accum')
 _NUMBERS = {'hadamard': 128, 'signs': 2**32 - 1, 'by_window': 1, 'twice': 1, 'quartet': 2, 'w_average': 1}  # with the largest
@@ -222,8 +223,13 @@ class Net(NetView):
         "transformer", "ncf", ...; or a text of layers, of several lines (docs/training/networks.md)
     batch : int
         Samples of a batch.
-    loss : "cross_entropy", "squared_error" or "absolute_error"
-        The last operator, of weight 1 (net.h): a mean over the rows of the batch.
+    loss : "cross_entropy", "squared_error", "absolute_error", "logistic" or "smooth_l1"
+        The last operator, of weight 1 (net.h): a mean over the rows of the batch. An output of the text that has a
+        weight gets a loss of the same kind, and the loss is their sum.
+    smoothing, smoothing_over, less_minimum : float, "all" or "others", bool
+        Of cross entropy: the share of a label that is spread (hu_net_cross_entropy_smoothed).
+    beta : float
+        Of smooth_l1: from this distance on it is linear.
     seed : int
         Of first weights, and of random words of stochastic roundings, which depend on tensor and step.
     threads : int
@@ -239,10 +245,16 @@ class Net(NetView):
     """
 
     def __init__(self, model: str, *, batch: int, loss: str = 'cross_entropy', seed: int = 0, threads: int = 1,
-                 keys: str = '', **sizes: int) -> None:
+                 keys: str = '', smoothing: float = 0.0, smoothing_over: str = 'all', less_minimum: bool = False,
+                 beta: float = 1.0, **sizes: int) -> None:
         library, record = abi.train(), s.hu_model()
-        if loss not in _LOSSES:
-            raise abi.HalfulpValueError('loss: {!r} is not one of {}'.format(loss, ', '.join(_LOSSES)))
+        for argument, word, words in (('loss', loss, _LOSSES), ('smoothing_over', smoothing_over, _SMOOTHING)):
+            if word not in words:
+                raise abi.HalfulpValueError('{}: {!r} is not one of {}'.format(argument, word, ', '.join(words)))
+        if smoothing and loss != 'cross_entropy':
+            raise abi.HalfulpValueError('smoothing: {} has none'.format(loss))
+        self._how = [smoothing, _SMOOTHING.index(smoothing_over) | 2 * bool(less_minimum)] if smoothing else [
+            beta] if loss == 'smooth_l1' else []
         for argument, number, most in (('batch', batch, 2**32), ('threads', threads, s.THREADS_MAX)):
             if not 1 <= number <= most:
                 raise abi.HalfulpValueError('{}: {} is not 1 to {}'.format(argument, number, most))
@@ -262,7 +274,10 @@ class Net(NetView):
         status = library.hu_model_build(net, abi.address(record), abi.address(sizes), abi.address(self._ends),
                                         ctypes.addressof(why))
         if status == s.OK:
-            getattr(library, 'hu_net_' + self._loss)(net, self._ends.output, 1.0)
+            call = getattr(library, 'hu_net_' + self._loss + '_smoothed' * (len(self._how) == 2))
+            call(net, self._ends.output, 1.0, *self._how)
+            for place in range(self._ends.head_count):
+                call(net, self._ends.heads[place], self._ends.head_weights[place], *self._how)
             status = library.hu_net_status(net, ctypes.addressof(why))
         if status != s.OK:
             raise abi.told(status, b'model: ' + (why.value or b'it cannot be built'))
@@ -371,13 +386,15 @@ class Net(NetView):
     def _compare(self, net: int, y: Any) -> None:
         """Gives the loss its labels or targets."""
         out = abi.train().hu_net_value(net, self._ends.output)
-        if self._loss == 'cross_entropy':
-            labels = np.asarray(y)
+        columns, labels = out.cols, np.asarray(y)
+        if self._loss == 'logistic' and columns == 1 and labels.dtype.kind in 'iu':
+            columns = 2
+        if self._loss == 'cross_entropy' or columns != out.cols:
             if labels.dtype.kind not in 'iu' or labels.size != out.rows or labels.shape[:1] != (self._batch,):
                 raise abi.HalfulpValueError('y: {} of shape {} instead of {} whole numbers, labels'.format(labels.dtype,
                     labels.shape, out.rows))
-            if labels.min() < -1 or labels.max() >= out.cols:
-                raise abi.HalfulpValueError('y: a label that is not 0 to {}, nor -1 for none'.format(out.cols - 1))
+            if labels.min() < -1 or labels.max() >= columns:
+                raise abi.HalfulpValueError('y: a label that is not 0 to {}, nor -1 for none'.format(columns - 1))
             if labels.max() < 0:
                 raise abi.HalfulpValueError('y: no row has a label')
             words = np.where(labels < 0, s.LABEL_NONE, labels).astype(np.uint32)
@@ -389,6 +406,14 @@ class Net(NetView):
                 out.cols))
         abi.check(abi.train().hu_net_targets(net, targets.ctypes.data), 'y')
 
+    def _weigh(self, net: int, weights: Any) -> None:
+        """Gives each row of the output its weight; None: 1."""
+        rows = abi.train().hu_net_value(net, self._ends.output).rows
+        numbers = None if weights is None else np.ascontiguousarray(host.float32('weights', weights))
+        if numbers is not None and numbers.size != rows:
+            raise abi.HalfulpValueError('weights: {} numbers instead of {}, one per row'.format(numbers.size, rows))
+        abi.check(abi.train().hu_net_row_weights(net, None if numbers is None else numbers.ctypes.data), 'weights')
+
     def _pass(self, net: int, x: np.ndarray, training: bool) -> float:
         """A pass over a batch; the loss."""
         loss, library = ctypes.c_float(), abi.train()
@@ -397,7 +422,7 @@ class Net(NetView):
         abi.check(library.hu_net_forward(net, int(training), ctypes.addressof(loss)), 'x', what)
         return loss.value
 
-    def forward(self, x: Any, y: Any, training: bool = True) -> float:
+    def forward(self, x: Any, y: Any, training: bool = True, weights: Any = None) -> float:
         """A pass over a batch; the loss, before its rounding.
 
         Parameters
@@ -408,15 +433,19 @@ class Net(NetView):
             padding, and the target's tokens, side by side (batch, 2 steps + 1). dlrm: dense numbers, then categories.
         y : array (batch, ...)
             Labels, whole numbers below `outputs`, one per row of the output, and -1 for a row that the loss leaves out
-            (padding, words that are not asked for); or targets, as large as the output.
+            (padding, words that are not asked for); or targets, as large as the output. logistic takes either: labels 0
+            and 1 of one column, or targets from 0 to 1.
         training : bool
             False: as in evaluation: running statistics, no dropout; a backward pass is not possible then.
+        weights : array, optional
+            A weight from 0 on for each row of the output, of its loss and gradients; the mean divides by their sum.
 
         HalfulpValueError: a shape, a label or a token that does not fit; then no pass was made.
         """
         numbers = self._numbers(x)
         with self._held as net:
             self._compare(net, y)
+            self._weigh(net, weights)
             return self._pass(net, numbers, training)
 
     def predict(self, x: Any) -> np.ndarray:

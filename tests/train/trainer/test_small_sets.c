@@ -36,6 +36,9 @@ static void test_labels(void **state) {
   as_one_batch(PAIRS("data.set", "gratings", SHORT, "model.net", "mlp(layers=1,units=16)"));
   as_one_batch(PAIRS("data.set", "gratings", SHORT, "model.net", "conv(channels=4/8)", "precision.system", "bfloat16"));
   as_one_batch(PAIRS("data.set", "ratings", "data.implicit", "yes", SHORT, "model.net", "ncf"));
+  as_one_batch(
+      PAIRS("data.set", "ratings", "data.implicit", "yes", SHORT, "model.net", "ncf", "loss.kind", "logistic"));
+  as_one_batch(PAIRS("data.set", "gratings", SHORT, "model.net", "mlp", "loss.smoothing", "0.1"));
 }
 
 /* Where there is a whole batch, the loss is of whole batches alone. */
@@ -51,6 +54,8 @@ static void test_targets(void **state) {
   as_one_batch(
       PAIRS("data.set", "least_squares", "data.features", "7", SHORT, "loss.power", "3", "model.net", "linear"));
   as_one_batch(PAIRS("data.set", "teacher", "data.features", "7", SHORT, "model.net", "mlp(layers=1,units=8)"));
+  as_one_batch(PAIRS("data.set", "teacher", SHORT, "model.net", "mlp", "loss.kind", "smooth_l1", "loss.beta", "0.5"));
+  as_one_batch(PAIRS("data.set", "teacher", SHORT, "model.net", "mlp", "loss.kind", "absolute_error"));
 }
 
 /* An evaluation leaves the run as it was. */

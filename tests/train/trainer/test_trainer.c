@@ -28,6 +28,9 @@ static void test_not_begun(void **state) {
   not_begun(PAIRS("run.batch", "4000"), "run.batch");
   not_begun(PAIRS("loss.kind", "squared_error"), "loss.kind");
   not_begun(PAIRS("data.set", "teacher", "loss.kind", "cross_entropy"), "loss.kind");
+  not_begun(PAIRS("loss.kind", "logistic"), "loss.kind: logistic is for labels of two classes");
+  not_begun(PAIRS("data.set", "teacher", "loss.kind", "logistic"), "loss.kind: logistic is for labels of two classes");
+  not_begun(PAIRS("data.set", "teacher", "loss.smoothing", "0.1"), "loss.smoothing");
   not_begun(PAIRS("model.net", "transformer"), "model.net");
   not_begun(PAIRS("data.set", "text"), "model.net");
   not_begun(PAIRS("optimizer.kind", "adamw", "optimizer.state", "bfloat16"), "beta2");

@@ -1,0 +1,219 @@
+# SPDX-License-Identifier: MIT
+"""Losses bit for bit, by a second evaluator that was written from docs/training/training.md alone: NumPy's binary32, and
+elementary functions that are rounded once from 60 decimal digits."""
+import decimal
+from fractions import Fraction
+
+import numpy as np
+import pytest
+
+import halfulp
+from halfulp.train import Net, Trainer
+
+F = np.float32
+CONTEXT = decimal.Context(prec=60, Emin=-10**6, Emax=10**6)
+
+
+def rounded(x):
+    """The binary32 number nearest to a Fraction, ties to even; subnormal results as well."""
+    if x == 0:
+        return F(0)
+    exponent = max(x.numerator.bit_length() - x.denominator.bit_length() - 25, -149)
+    while abs(x) / Fraction(2)**exponent >= 2**24:
+        exponent += 1
+    return F(float(round(x / Fraction(2)**exponent)) * 2.0**exponent)
+
+
+def function(name):
+    """An elementary function of binary32 arrays, rounded once."""
+    def one(x):
+        if np.isinf(x):
+            return {'exp': F(np.inf) if x > 0 else F(0), 'log': F(x), 'sigmoid': F(x > 0)}[name]
+        if name == 'log':
+            return F(-np.inf) if x == 0 else rounded(Fraction(CONTEXT.ln(decimal.Decimal(float(x)))))
+        d = decimal.Decimal(float(x))
+        if name == 'exp':
+            return rounded(Fraction(CONTEXT.exp(d)))
+        if name == 'log1p':
+            return rounded(Fraction(CONTEXT.ln(CONTEXT.add(d, decimal.Decimal(1)))) if x > 1e-30 else Fraction(float(x)))
+        return rounded(1 / (1 + Fraction(CONTEXT.exp(-d))))
+    return np.vectorize(one, otypes=[F])
+
+
+exp, log, log1p, sigmoid = (function(name) for name in ('exp', 'log', 'log1p', 'sigmoid'))
+
+
+def row_sum(x):
+    """16 partial sums from +0, number i to sum i mod 16; then halves (section 2)."""
+    sums = [F(0)] * 16
+    for i, number in enumerate(x):
+        sums[i % 16] = F(sums[i % 16] + F(number))
+    for half in 8, 4, 2, 1:
+        for k in range(half):
+            sums[k] = F(sums[k] + sums[k + half])
+    return sums[0]
+
+
+def entropy(x, labels, w, share=(1.0, 0.0), less=0.0):
+    """The terms of cross entropy, and the gradient by x with dv = 1."""
+    d = x - x.max(1, keepdims=True)
+    e = exp(d)
+    sums = np.array([row_sum(row) for row in e], F)
+    logs, p = log(sums), e / sums[:, None]
+    terms, q = np.zeros(len(x), F), np.full_like(x, F(share[1]))
+    for i, label in enumerate(labels):
+        n = logs[i] - d[i]
+        terms[i] = F(F(F(share[0]) - F(share[1])) * n[label] + F(share[1]) * row_sum(n)) - F(less)
+        q[i, label] = F(share[0])
+    return terms, (p - q) * w
+
+
+def logistic(x, t, w):
+    s = np.where(x > 0, x, F(0)) - x * t + log1p(exp(-np.abs(x)))
+    return s, (sigmoid(x) - t) * w
+
+
+def smooth_l1(x, t, w, beta):
+    c = x - t
+    inside = np.abs(c) < F(beta)
+    near = F(0.5) * c * c / F(beta)
+    return np.where(inside, near, np.abs(c) - F(0.5) * F(beta)), np.where(inside, c / F(beta) * w, np.sign(c) * w)
+
+
+def looked(x, y, loss, weights=None, **more):
+    """The loss of rows x themselves, and the gradient that they get."""
+    rows, cols = x.shape
+    net = Net('linear(nobias)', batch=rows, width=cols, outputs=cols, loss=loss, **more)
+    net.load_weights({'linear1.weight': np.eye(cols, dtype=F)})
+    value = F(net.forward(x, y, weights=weights))
+    net.backward()
+    assert net.output.tobytes() == x.tobytes()
+    return value, net.value_gradients()[net.value_names[1]]
+
+
+def check(found, terms, gradient, w):
+    assert found[0].tobytes() == F(row_sum(terms.ravel()) * w).tobytes()
+    assert found[1].tobytes() == gradient.astype(F).tobytes()
+
+
+@pytest.mark.parametrize('rows, cols', [(3, 5), (2, 37)])
+@pytest.mark.parametrize('over', ['all', 'others'])
+def test_smoothing(random, rows, cols, over):
+    x, labels = (4 * random.normal(size=(rows, cols))).astype(F), random.integers(0, cols, rows)
+    w = F(1 / rows)
+    other = 0.1 / (cols - (over == 'others'))
+    share = [F(0.9 if over == 'others' else 0.9 + other), F(other)]
+    for less_minimum in False, True:
+        least = -sum(float(s) * float(log(s)) * n for s, n in zip(share, (1, cols - 1))) if less_minimum else 0
+        terms, gradient = entropy(x, labels, w, share, F(least))
+        found = looked(x, labels, 'cross_entropy', smoothing=0.1, smoothing_over=over, less_minimum=less_minimum)
+        check(found, terms, gradient, w)
+
+
+def test_least_smoothed_loss_is_zero():
+    """Where the shares are the target, Tensor2Tensor's loss is 0 but for roundings."""
+    x = np.log(np.array([[0.9, 0.025, 0.025, 0.025, 0.025]])).astype(F)
+    for less, expected in (False, -(0.9 * np.log(0.9) + 0.1 * np.log(0.025))), (True, 0):
+        value, gradient = looked(x, np.array([0]), 'cross_entropy', smoothing=0.1, smoothing_over='others',
+                                 less_minimum=less)
+        assert abs(value - expected) < 2e-7
+        assert np.abs(gradient).max() < 1e-7
+
+
+@pytest.mark.parametrize('loss, how', [('logistic', {}), ('smooth_l1', {'beta': 0.7}), ('smooth_l1', {'beta': 0.0})])
+def test_losses_of_targets(random, loss, how):
+    x = np.concatenate([4 * random.normal(size=(5, 4)), [[0, 100, -100, 90], [1e-30, -1e-30, 17, -17]]]).astype(F)
+    t = random.uniform(size=x.shape).astype(F)
+    t[6] = [0, 1, 0, 1]
+    w = F(1 / len(x))
+    with np.errstate(invalid='ignore', divide='ignore'):
+        check(looked(x, t, loss, **how), *{'logistic': logistic, 'smooth_l1': smooth_l1}[loss](x, t, w, **how), w)
+
+
+def test_logistic_labels(random):
+    """One logit with labels 0 and 1: the cross entropy of (0, x), and rows without a label have no part."""
+    x = (3 * random.normal(size=(6, 1))).astype(F)
+    labels = np.array([0, 1, -1, 1, 0, 1])
+    w, kept = F(1 / 5), labels >= 0
+    terms, gradient = logistic(x, np.abs(labels[:, None]).astype(F), w)
+    found = looked(x, labels, 'logistic')
+    check(found, np.where(kept[:, None], terms, 0), np.where(kept[:, None], gradient, 0), w)
+    two = looked(np.hstack([np.zeros_like(x), x]), labels, 'cross_entropy')
+    assert abs(two[0] - found[0]) < 1e-6
+    np.testing.assert_allclose(found[1][:, 0], two[1][:, 1], atol=1e-7)
+    for wrong in np.array([0, 1, 2, 0, 0, 0]), np.full(6, -1):
+        with pytest.raises(halfulp.HalfulpValueError, match='y: '):
+            looked(x, wrong, 'logistic')
+
+
+@pytest.mark.parametrize('loss', ['cross_entropy', 'squared_error', 'logistic'])
+def test_weights_of_rows(random, loss):
+    """Terms and gradients times the weight of their row, over the sum of the weights; whatever a row of weight 0 has."""
+    x = random.normal(size=(4, 3)).astype(F)
+    weights, w = np.array([0.5, 0, 3, 1.25], F), F(1 / 4.75)
+    if loss == 'cross_entropy':
+        y = np.array([0, 2, 1, 1])
+        terms, gradient = entropy(x, y, w)
+    else:
+        y = random.uniform(size=x.shape).astype(F)
+        y[1] = np.nan
+        terms, gradient = logistic(x, y, w) if loss == 'logistic' else ((x - y) * (x - y), (x - y) * w)
+    by = weights if loss == 'cross_entropy' else weights[:, None]
+    terms, gradient = terms * by, gradient * weights[:, None]
+    terms[1], gradient[1] = 0, 0
+    check(looked(x, y, loss, weights=weights), terms, gradient, F(0.5) * w if loss == 'squared_error' else w)
+    for wrong in np.array([1, -1, 1, 1], F), np.zeros(4, F), np.array([1, np.nan, 1, 1], F), np.ones(3, F):
+        with pytest.raises((halfulp.HalfulpValueError, halfulp.HalfulpError), match='weights'):
+            looked(x, y, loss, weights=wrong)
+
+
+HEADS = '''x = input(data.height, data.width)
+y = linear(x, data.outputs, bias=0)
+z = linear(x, data.outputs, bias=0)
+output y, 0.25
+output z
+output y, 1.5
+'''
+
+
+def test_several_outputs(random):
+    """The loss is the sum of the losses; each output has the gradients of its own."""
+    net = Net(HEADS, batch=3, width=4, height=1, outputs=4, loss='cross_entropy', smoothing=0.2)
+    net.load_weights({'linear1.weight': np.eye(4, dtype=F), 'linear2.weight': 2 * np.eye(4, dtype=F)})
+    x, labels = random.normal(size=(3, 4)).astype(F), np.array([1, 3, 0])
+    value = F(net.forward(x, labels))
+    net.backward(4)
+    share, losses, gradients = (F(0.85), F(0.05)), [], {}
+    share = (F(0.8 + 0.05), F(0.05))
+    for weight, by, name in (1, 2, '2.linear'), (0.25, 1, '1.linear'), (1.5, 1, '1.linear'):
+        w = F(weight / 3)
+        terms, gradient = entropy(x * F(by), labels, F(4) * w, share)
+        losses.append(F(row_sum(terms) * w))
+        gradients.setdefault(name, []).append(gradient)
+    assert value == F(F(losses[0] + losses[1]) + losses[2])
+    assert net.value_gradients()['2.linear'].tobytes() == gradients['2.linear'][0].tobytes()
+    first, last = gradients['1.linear']
+    assert net.value_gradients()['1.linear'].tobytes() == (last + first).astype(F).tobytes()
+    assert 'output v1, 0.25' in net.describe() and 'output v1, 1.5' in net.describe()
+    again = Net(net.describe(), batch=3, loss='cross_entropy', smoothing=0.2)
+    again.load_weights(net.parameters())
+    assert F(again.forward(x, labels)) == value
+
+
+def test_run_with_one_logit():
+    """loss.kind = logistic: one output; accuracy is that of x > 0, and the score of AUC is x."""
+    config = {'data.set': 'clicks', 'model.net': 'dlrm(units=4,bottom=8,top=8)', 'optimizer.rate': 0,
+              'loss.kind': 'logistic', 'run.batch': 60, 'data.count': 60, 'data.test': 60}
+    trainer = Trainer(config)
+    trainer.step()  # the whole set in one batch, whose weights stay
+    name = trainer.net.value_names[-2]
+    x, gradient = (of[name][:, 0] for of in (trainer.net.values(), trainer.net.value_gradients()))
+    labels, seen = gradient < 0, trainer.evaluate('train')
+    assert 5 < labels.sum() < 55 and 5 < (x > 0).sum() < 55
+    assert seen.accuracy == np.mean((x > 0) == labels)
+    ahead = [(x[i] > x[j]) + (x[i] == x[j]) / 2 for i in np.flatnonzero(labels) for j in np.flatnonzero(~labels)]
+    assert abs(seen.auc - np.mean(ahead)) < 1e-12
+    assert abs(seen.loss - np.mean(np.log1p(np.exp(x.astype(float))) - x * labels)) < 1e-6
+    two = Trainer({**config, 'loss.kind': 'default'})
+    two.step()
+    assert two.net.values()[two.net.value_names[-2]].shape == (60, 2)
