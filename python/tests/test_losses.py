@@ -111,7 +111,7 @@ def test_smoothing(random, rows, cols, over):
 
 
 def test_least_smoothed_loss_is_zero():
-    """Where the shares are the target, Tensor2Tensor's loss is 0 but for roundings."""
+    """Where the shares are the target, Tensor2Tensor's loss is 0, except for roundings."""
     x = np.log(np.array([[0.9, 0.025, 0.025, 0.025, 0.025]])).astype(F)
     for less, expected in (False, -(0.9 * np.log(0.9) + 0.1 * np.log(0.025))), (True, 0):
         value, gradient = looked(x, np.array([0]), 'cross_entropy', smoothing=0.1, smoothing_over='others',

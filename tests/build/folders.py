@@ -44,7 +44,7 @@ def rules():
         'gpu/base': PUBLIC + FROM_EMU + ['gpu/base/*', 'cuda'],
         'gpu/probe': PUBLIC + FROM_EMU + ['gpu/base/*', 'gpu/probe/*', 'cuda'],
         'gpu/train': PUBLIC + FROM_EMU + ['gpu/base/*', 'gpu/train/*', 'train/engine/engine.h', 'train/engine/kernels.h',
-                                          'train/engine/kernels_layers.h', 'cuda'],
+                                          'train/engine/kernels_sequences.h', 'cuda'],
         'gpu/tools': PUBLIC + FROM_EMU + ['gpu/base/*', 'gpu/tools/*', 'bench/*', 'cuda'],
         # The kernels' text for the CPU, and what stands in for CUDA's headers.
         'gpu/host': PUBLIC + FROM_EMU + [f'gpu/{one}/*' for one in ('base', 'elementwise', 'gemm', 'scaled', 'sum', 'probe', 'train', 'tools', 'host')]

@@ -22,7 +22,7 @@ extern "C" {
 /* How the elements of a kernel may be divided: numbers of a matrix, each by itself; whole rows. */
 enum { HU_BY_NUMBER = 0, HU_BY_ROW = 1 };
 
-/* Kernels of losses and sequences (kernels_sequences.h). */
+/* Kernels of losses and sequences: kernels_sequences.h says what each does. */
 #define HU_KERNELS_SEQUENCES(X)                 \
   X(WEIGH, weigh, HU_BY_NUMBER)                 \
   X(SMOOTH, smooth, HU_BY_ROW)                  \

@@ -65,7 +65,7 @@ HU_AT(logistic) {
   }
 }
 
-/* a holds sigmoids, b targets. */
+/* z is the gradient of the logistic losses whose sigmoids a holds, with the targets b or labels. */
 HU_AT(logistic_back) {
   const size_t at = r * task->cols;
   const float *a = task->a + at, *b = task->b + at, by = task->loss.gradient[0] * task->p;

@@ -288,7 +288,7 @@ static hu_status ready(const hu_net *net) {
   return net->status != HU_OK ? net->status : compared(net) ? HU_OK : HU_E_TRAIN;
 }
 
-/* Returns how many labels each loss of labels can tell apart; UINT32_MAX if none looks at them. */
+/* Returns how many labels each loss of labels can have; UINT32_MAX if none looks at them. */
 static size_t most_labels(const hu_net *net) {
   size_t most = UINT32_MAX;
   for (int i = hui_first_loss(net); i < net->operators; i++) {

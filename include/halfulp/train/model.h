@@ -135,7 +135,7 @@ typedef struct hu_model {
  *                              height, width, channels, outputs; squeezenet: sides from 8 on
  *   gru                        height (steps), width, channels, outputs
  *   lstm, transformer          steps, vocabulary, outputs (vocabulary, or 0, which means that)
- *   ncf                        users, items, outputs: 1 for scores, 2 for labels 0 and 1
+ *   ncf                        users, items, outputs: 1 for scores and for one logit, 2 for labels 0 and 1
  *   seq2seq                    steps (of source and target), source_vocabulary, vocabulary, outputs as of transformer
  *   bert                       steps, vocabulary, outputs as of transformer
  *   dlrm                       dense, categories (features of each kind), vocabulary (rows of all categories together),

@@ -226,8 +226,8 @@ HU_API int hu_net_average_pool_windows(hu_net *net, int x, const hu_net_windows 
  * absolute_error: weight / R times the sum of |x - target|; its derivative where x = target is taken to be 0.
  * logistic: weight / R times the sum of log(1 + e^x) - x target, targets from 0 to 1; or labels 0 and 1 of one column,
  *   where the answer to a row is 1 if x is above 0.
- * smooth_l1: weight / R times the sum of (x - target)^2 / (2 beta) where |x - target| < beta, of |x - target| - beta / 2
- *   elsewhere; beta from 0 on, rounded to binary32. Girshick, Fast R-CNN (2015). */
+ * smooth_l1: weight / R times the sum of (x - target)^2 / (2 beta) where |x - target| < beta, elsewhere of
+ *   |x - target| - beta / 2; beta from 0 on, rounded to binary32. Girshick, Fast R-CNN (2015). */
 HU_API int hu_net_cross_entropy(hu_net *net, int x, double weight);  /* compares with labels */
 HU_API int hu_net_squared_error(hu_net *net, int x, double weight);  /* compares with targets */
 HU_API int hu_net_absolute_error(hu_net *net, int x, double weight); /* compares with targets, by size */
