@@ -11,6 +11,7 @@
 #include "cli/base/shipped.h"
 #include "cli/experiment/experiment.h"
 #include "cli/experiment/budget.h"
+#include "cli/experiment/ledger.h"
 #include "files/suggest.h"
 #include "halfulp/train/data.h"
 #include "halfulp/train/net.h"
@@ -20,6 +21,7 @@ typedef struct experiment_state {
   int json, all, quick;
   const char *data, *out, *threads, *row;
   budget_how table;    /* of --paper */
+  ledger_how cell;     /* of --cell */
   const char *configs; /* folder */
   size_t seeds;
   const char *pairs[2 * SETS_MAX + 3]; /* of --set and -j, up to a NULL */
@@ -43,7 +45,12 @@ enum {
   KEY_BUDGET,
   KEY_STAND_IN,
   KEY_CONFIGS,
-  KEY_OVERWRITE
+  KEY_OVERWRITE,
+  KEY_CELL,
+  KEY_LEDGER,
+  KEY_VERIFY,
+  KEY_KEEP,
+  KEY_COMMIT
 };
 enum { SEEDS = 3, SEEDS_MOST = 1000 };
 
@@ -82,7 +89,12 @@ static int set(void *context, int key, const char *value) {
   if (key == KEY_PAPER) state->table.paper = value;
   if (key == KEY_TABLE) state->table.table = value;
   if (key == KEY_ROW) state->table.row = value;
-  if (key == KEY_STAND_IN) state->table.stand_in = 1;
+  if (key == KEY_STAND_IN) state->table.stand_in = state->cell.stand_in = 1;
+  if (key == KEY_CELL) state->cell.cell = value;
+  if (key == KEY_LEDGER) state->cell.path = value;
+  if (key == KEY_VERIFY) state->cell.verify = value;
+  if (key == KEY_KEEP) state->cell.keep = 1;
+  if (key == KEY_COMMIT) state->cell.commit = value;
   if (key == KEY_OVERWRITE) state->table.overwrite = 1;
   if (key == KEY_BUDGET) return budget_read_time(&state->table.seconds, value);
   if (key == KEY_CONFIGS) state->configs = value;
@@ -118,9 +130,15 @@ static const cli_option options[] = {
     {KEY_TABLE, "table", "TABLE", "one of them: 1, A2, figure4"},
     {KEY_ROW, "row", "ROW", "one row of the table, by its name in files: resnet20"},
     {KEY_BUDGET, "budget", "TIME", "run what of the table fits into this time: 90s, 30m, 12h, 3d"},
-    {KEY_STAND_IN, "stand-in", NULL, "with --budget: generated data in place of the paper's"},
+    {KEY_STAND_IN, "stand-in", NULL, "with --budget or --cell: generated data in place of the paper's"},
     {KEY_CONFIGS, "configs", "FOLDER", "with --paper: write a configuration for every cell of its tables"},
     {KEY_OVERWRITE, "overwrite", NULL, "with --budget: start again, whatever results are in OUT"},
+    {KEY_CELL, "cell", "CELL",
+     "no NAME: run one cell of a table, whose name begins with that of its file, with --ledger"},
+    {KEY_LEDGER, "ledger", "FILE", "where its digests go, a line every 1000 steps; what is there is compared"},
+    {KEY_VERIFY, "verify", "FROM..TO", "with --cell: replay these steps alone, and compare their digests"},
+    {KEY_KEEP, "keep", NULL, "with --cell and --output: keep the checkpoint of every 1000 steps"},
+    {KEY_COMMIT, "commit", "TEXT", "with --cell: the commit of the sources that the ledger is to name"},
     {'j', "threads", "N", "as --set run.threads=N: the result is the same for any number"},
     CLI_OPTION_JSON,
     {0}};
@@ -270,6 +288,26 @@ static int run_table(experiment_state *state) {
   return budget_write_configs(state->configs, &how);
 }
 
+/* ---- a cell of a ledger ---- */
+
+static int is_of_cell(const ledger_how *how) { return how->path || how->verify || how->keep || how->commit; }
+
+static int run_cell(experiment_state *state) {
+  ledger_how how = state->cell;
+  how.data = state->data;
+  how.out = state->out;
+  how.threads = state->threads;
+  how.pairs = state->pairs;
+  how.engine = state->engine;
+  how.json = state->json;
+  if (!how.path) return cli_fail(NULL, "experiment: --cell requires --ledger");
+  if (how.keep && !how.out) return cli_fail(NULL, "experiment: --keep requires --output");
+  if (how.verify && (how.keep || how.commit))
+    return cli_fail(NULL, "experiment: --verify writes nothing: no --keep and no --commit");
+  if (state->seeds) return cli_fail(NULL, "experiment: --seeds: a cell has one seed, --set run.seed=N");
+  return ledger_command(&how);
+}
+
 int cli_experiment(int argc, char **argv) {
   experiment_state state = {0};
   char **operands;
@@ -279,7 +317,17 @@ int cli_experiment(int argc, char **argv) {
       state.pairs[2 * state.sets] = "run.threads";
       state.pairs[2 * state.sets + 1] = state.threads;
     }
-    if (state.table.paper) {
+    if (state.cell.cell) {
+      const budget_how *of = &state.table;
+      int others = of->paper || of->table || of->row || of->seconds > 0 || of->overwrite || state.configs;
+      status =
+          count || state.all || state.quick || state.row || others
+              ? cli_fail(NULL, "experiment: --cell stands without NAME, --all, --quick, --run, and --paper's options")
+              : find_device(&state);
+      if (status == CLI_OK) status = run_cell(&state);
+    } else if (is_of_cell(&state.cell)) {
+      status = cli_fail(NULL, "experiment: --ledger, --verify, --keep and --commit require --cell");
+    } else if (state.table.paper) {
       status = count || state.all || state.quick || state.row
                    ? cli_fail(NULL, "experiment: --paper stands without NAME, --all, --quick and --run")
                    : find_device(&state);

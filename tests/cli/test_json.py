@@ -13,7 +13,7 @@ import shapes  # noqa: E402
 import support  # noqa: E402
 
 DOCS = os.environ["HALFULP_DOCS"]
-PAGES = ("json.md", "training/command.md", "training/sweep.md", "training/experiments.md")
+PAGES = ("json.md", "training/command.md", "training/sweep.md", "training/experiments.md", "training/ledger.md")
 TYPES = {"string": str, "integer": int, "number": (int, float), "boolean": bool, "object": dict, "array": list,
          "null": type(None)}
 
@@ -241,6 +241,7 @@ class Json(support.Examples):
         self.holds("experiment --paper", "experiment", "--paper", "s2fp8")
         self.holds("experiment --budget", "experiment", "--paper", "s2fp8", "--table", "4", "--budget", "5m", "--stand-in", "--set",
                    "run.steps=2", "--output", self.path("b"))
+        self.holds("experiment --cell", "experiment", "--cell", "x", "--ledger", self.path("l"), "--set", "data.set=teacher", "--set", "run.steps=2")
         config = self.write("x.ini", b"[data]\nset = teacher\n[model]\nnet = linear\n[run]\nsteps = 2\n")
         self.holds("train", "train", config)
         # A run that comes to nothing has a loss that is no number, and says so.

@@ -239,6 +239,11 @@ HU_API size_t hu_trainer_describe(hu_trainer *trainer, const hu_model_sizes *siz
 HU_API hu_net *hu_trainer_net(const hu_trainer *trainer);
 /* hu_net_digest of it. */
 HU_API uint64_t hu_trainer_digest(const hu_trainer *trainer);
+/* Writes the SHA-256 (FIPS 180-4) of a parameter's master weights, or for -1 of those of all parameters, one after
+ * another in the order of the net: of the bits of binary32 numbers, row by row, the least significant byte of each
+ * first. text gets 64 small hexadecimal digits and a 0. HU_E_NULL; HU_E_TRAIN: the run has not begun; HU_E_SHAPE: no
+ * parameter of that number; HU_E_MEMORY; HU_E_CUDA. */
+HU_API HU_MUST_CHECK hu_status hu_trainer_sha256(const hu_trainer *trainer, int parameter, char text[65]);
 /* Bytes of the tensors of a step. weights: master weights, and the copy that operators see where it is narrower.
  * state: the optimizer's, with its storage (8, 16 or 32 bits). values; gradients: of values and parameters. Each
  * element counts with the bits of its format, scales included. With shards these are the values and gradients of one;

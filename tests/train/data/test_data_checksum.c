@@ -62,6 +62,29 @@ static void test_texts(void **state) {
   hu_trainer_free(trainer);
 }
 
+/* By sha256sum: of 1 and -2, of 1, of -2. */
+static void test_weights(void **state) {
+  (void)state;
+  static const char *const digests[] = {"ee4ac73c2bd27756ab82780f27c73a7bc4d3f0bb6acb37e008bc27eccd7e588b",
+                                        "e00e5eb9444182f352323374ef4e08ebcb784725fdd4fd612d7730540b3e0c8c",
+                                        "e4767380eb5e2fc046bce28b8b2a30c81c733be1a56203cd9499066086617f6c"};
+  char text[HU_SHA256_TEXT + 1] = "";
+  hu_trainer *trainer = with(PAIRS("data.set", "least_squares", "data.features", "1", "model.net", "linear"));
+  assert_int_equal(hu_trainer_sha256(NULL, -1, text), HU_E_NULL);
+  assert_int_equal(hu_trainer_sha256(trainer, -1, NULL), HU_E_NULL);
+  assert_int_equal(hu_trainer_sha256(trainer, -1, text), HU_E_TRAIN);
+  assert_int_equal(hu_trainer_begin(trainer, ".", why), HU_OK);
+  assert_int_equal(hu_trainer_write(trainer, 0, &(const float){1}), HU_OK);
+  assert_int_equal(hu_trainer_write(trainer, 1, &(const float){-2}), HU_OK);
+  for (int i = -1; i < 2; i++) {
+    assert_int_equal(hu_trainer_sha256(trainer, i, text), HU_OK);
+    assert_string_equal(text, digests[i + 1]);
+  }
+  assert_int_equal(hu_trainer_sha256(trainer, -2, text), HU_E_SHAPE);
+  assert_int_equal(hu_trainer_sha256(trainer, 2, text), HU_E_SHAPE);
+  hu_trainer_free(trainer);
+}
+
 /* ---- runs ---- */
 
 static char dir[64];
@@ -148,6 +171,6 @@ int main(int argc, char **argv) {
   if (argc < 2) return 1;
   folder = argv[1];
   const struct CMUnitTest tests[] = {cmocka_unit_test(test_known), cmocka_unit_test(test_texts),
-                                     cmocka_unit_test(test_runs)};
+                                     cmocka_unit_test(test_weights), cmocka_unit_test(test_runs)};
   return cmocka_run_group_tests_name("checksums", tests, set_up, tear_down);
 }
