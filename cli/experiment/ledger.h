@@ -43,8 +43,6 @@ int ledger_command(const ledger_how *how);
  * name the cell's begins with; then --set (ledger_keys.c). Writes the digest of keys and data to cell->sources, and
  * refuses another one than the ledger's. */
 int ledger_begin(ledger_cell *cell);
-/* Prints the keys that differ from their defaults as a JSON object. */
-void ledger_print_keys(FILE *out, const hu_trainer *trainer);
 
 /* Takes the digests of a step (ledger_line.c): compares them with those that the ledger has, adds a line where one is
  * due and missing. */

@@ -21,18 +21,6 @@ static int is_beside(const char *key) {
   return 0;
 }
 
-void ledger_print_keys(FILE *out, const hu_trainer *trainer) {
-  for (size_t i = 0; i < hu_trainer_key_count(); i++) {
-    hu_trainer_key key = hu_trainer_key_at(i);
-    const char *value = hu_trainer_get(trainer, key.name);
-    if (!key.weights || strcmp(key.name, "precision.system") == 0 || strcmp(value, key.by_default) == 0) continue;
-    fputs(", ", out);
-    cli_json_string(out, key.name);
-    fputs(": ", out);
-    cli_json_string(out, value);
-  }
-}
-
 /* ---- setting ---- */
 
 static int set_key(void *trainer, const char *key, const char *value) {

@@ -163,6 +163,19 @@ static int compare_figures(ledger_cell *cell, const job_entry *entry, const figu
 
 /* ---- a line ---- */
 
+/* Prints the keys that differ from their defaults, as members of an object. */
+static void print_keys(FILE *out, const hu_trainer *trainer) {
+  for (size_t i = 0; i < hu_trainer_key_count(); i++) {
+    hu_trainer_key key = hu_trainer_key_at(i);
+    const char *value = hu_trainer_get(trainer, key.name);
+    if (!key.weights || strcmp(key.name, "precision.system") == 0 || strcmp(value, key.by_default) == 0) continue;
+    fputs(", ", out);
+    cli_json_string(out, key.name);
+    fputs(": ", out);
+    cli_json_string(out, value);
+  }
+}
+
 static void print_files(FILE *out, const hu_trainer *trainer) {
   const char *before = "";
   fputs(", \"files\": {", out);
@@ -191,7 +204,7 @@ static char *result_text(const ledger_cell *cell, uint64_t step, const char *who
     fputs(", \"commit\": ", out);
     cli_json_string(out, cell->how->commit ? cell->how->commit : "");
     print_files(out, cell->run.trainer);
-    ledger_print_keys(out, cell->run.trainer);
+    print_keys(out, cell->run.trainer);
   }
   if (figures) {
     fprintf(out, ", \"skipped\": %llu", (unsigned long long)cell->run.last.skipped);
