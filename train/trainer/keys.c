@@ -261,6 +261,8 @@ static const hu_run_key keys[] = {
     OTHER(
         TEXT, layers, "precision.layers", "",
         "linear layers and convolutions whose products the keys above are for: names, commas between them; empty: all"),
+    OTHER(OFF, off, "precision.off", "",
+          "roundings that are left out, by layer, part and steps: linear1:forward, *:dz+dz_w@100..200; empty: none"),
     WORD(attention, "precision.attention", "yes", no_yes, "no: the two products of attention stay in binary32"),
 
     WORD(assignment, "assignment.kind", "none", assignments,

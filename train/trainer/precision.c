@@ -24,19 +24,24 @@ static int is_of_norm(const hu_net *net, int parameter) {
 
 static hu_status round_tensors(hu_trainer *trainer) {
   const hu_run_keys *keys = &trainer->keys;
+  const hu_rounding keep = hu_rounding_keep();
   hu_status status = HU_OK;
   for (int i = 0; i < trainer->loss && status == HU_OK; i++) {
     if (trainer->net->value[i].tokens) continue; /* names, not numbers */
-    status = hu_net_round_value(trainer->net, i, &keys->values, &keys->gradients);
+    uint32_t off = hui_off_of_operator(trainer, hu_net_value_operator(trainer->net, i));
+    status = hu_net_round_value(trainer->net, i, off & HU_OFF_VALUE ? &keep : &keys->values,
+                                off & HU_OFF_GRADIENT ? &keep : &keys->gradients);
   }
   for (int i = 0; i < trainer->net->operators && status == HU_OK && keys->embeddings.kind != HU_ROUND_KEEP; i++) {
     const hu_operator *op = &trainer->net->op[i];
-    if (strcmp(op->kind->name, "embedding") == 0)
+    if (strcmp(op->kind->name, "embedding") == 0 && !(hui_off_of_operator(trainer, i) & HU_OFF_VALUE))
       status = hu_net_round_value(trainer->net, op->out, &keys->embeddings, NULL);
   }
   for (int i = 0; i < hu_net_parameters(trainer->net) && status == HU_OK; i++) {
     if (keys->norms && is_of_norm(trainer->net, i)) continue;
-    status = hu_net_round_parameter(trainer->net, i, &keys->parameters, &keys->parameter_gradients);
+    uint32_t off = hui_off_of_parameter(trainer, i);
+    status = hu_net_round_parameter(trainer->net, i, off & HU_OFF_PARAMETER ? &keep : &keys->parameters,
+                                    off & HU_OFF_PARAMETER_GRADIENT ? &keep : &keys->parameter_gradients);
   }
   return status;
 }
@@ -214,6 +219,7 @@ static hu_status round_products(hu_trainer *trainer, int late, char *why) {
     if (!op->kind->product || !is_rounded(trainer, i, first, last)) continue;
     hu_product_rounding rounding = product_of(&trainer->keys, op);
     if (late) leave(&rounding, trainer->keys.after);
+    hui_off_product(&rounding, hui_off_of_operator(trainer, i));
     status = hu_net_round_product(trainer->net, op->out, &rounding);
     if (status == HU_E_TRAIN && rounding.w_average > 0)
       return hui_say(why, status,
@@ -336,13 +342,31 @@ static hu_status check_late(hu_trainer *trainer, char *why) {
 
 hu_status hui_set_products(hu_trainer *trainer) {
   int late = trainer->keys.until && trainer->step >= trainer->keys.until;
-  if (late == trainer->late) return HU_OK;
+  int others = hui_off_changes(trainer, trainer->rounded);
+  if (late == trainer->late && !others) return HU_OK;
   trainer->late = late;
-  return round_products(trainer, late, NULL);
+  trainer->rounded = trainer->step;
+  hu_status status = others ? round_tensors(trainer) : HU_OK;
+  return status == HU_OK ? round_products(trainer, late, NULL) : status;
+}
+
+/* Tries each set of roundings that precision.off leaves before the first step. */
+static hu_status check_off(hu_trainer *trainer, char *why) {
+  hu_status status = HU_OK;
+  if (!*trainer->keys.off) return status;
+  for (uint64_t step = 0; status == HU_OK && hui_off_next(trainer, &step);) {
+    trainer->step = step;
+    status = hui_set_products(trainer);
+    if (status == HU_OK) status = check_products(trainer, why);
+  }
+  trainer->step = 0;
+  return status == HU_OK ? hui_set_products(trainer) : status;
 }
 
 hu_status hui_set_precision(hu_trainer *trainer, char *why) {
-  hu_status status = round_tensors(trainer);
+  hu_status status = hui_off_check(trainer, why);
+  if (status != HU_OK) return status;
+  status = round_tensors(trainer);
   if (status != HU_OK) return hui_say(why, status, "precision: %s", hu_status_text(status));
   status = check_quartet(trainer, why);
   if (status == HU_OK) status = round_products(trainer, 0, why);
@@ -350,7 +374,8 @@ hu_status hui_set_precision(hu_trainer *trainer, char *why) {
   if (status == HU_OK) status = hui_start_plan(trainer, why);
   if (status == HU_OK) status = check_products(trainer, why);
   if (status == HU_OK) status = hui_check_promoted(trainer, check_products, why);
-  return status == HU_OK ? check_late(trainer, why) : status;
+  if (status == HU_OK) status = check_late(trainer, why);
+  return status == HU_OK ? check_off(trainer, why) : status;
 }
 
 /* ---- the loss scale from the largest gradient ---- */

@@ -193,14 +193,35 @@ static int is_length(const char *key) { return strcmp(key, "run.epochs") == 0 ||
 
 /* Keys that states of earlier versions have not, whose runs were what the default says. */
 static int is_later_key(const char *key) {
-  static const char *const later[] = {
-      "run.accumulate",           "optimizer.nesterov",      "data.vocabulary",          "data.numbering",
-      "data.negatives",           "data.candidates",         "data.categories",          "precision.history",
-      "precision.until",          "precision.after",         "precision.twice",          "optimizer.round_decay",
-      "optimizer.round_momentum", "precision.history_takes", "precision.history_margin", "precision.quartet",
-      "precision.w_average",      "optimizer.ramping",       "optimizer.ramping_ratio",  "optimizer.ramping_steps",
-      "optimizer.stored_m",       "optimizer.stored_v",      "optimizer.rate_adamw",     "optimizer.adamw",
-      "optimizer.iterations",     "optimizer.product",       "optimizer.accum",          "optimizer.aspect"};
+  static const char *const later[] = {"run.accumulate",
+                                      "optimizer.nesterov",
+                                      "data.vocabulary",
+                                      "data.numbering",
+                                      "data.negatives",
+                                      "data.candidates",
+                                      "data.categories",
+                                      "precision.history",
+                                      "precision.until",
+                                      "precision.after",
+                                      "precision.twice",
+                                      "optimizer.round_decay",
+                                      "optimizer.round_momentum",
+                                      "precision.history_takes",
+                                      "precision.history_margin",
+                                      "precision.quartet",
+                                      "precision.w_average",
+                                      "optimizer.ramping",
+                                      "optimizer.ramping_ratio",
+                                      "optimizer.ramping_steps",
+                                      "optimizer.stored_m",
+                                      "optimizer.stored_v",
+                                      "optimizer.rate_adamw",
+                                      "optimizer.adamw",
+                                      "optimizer.iterations",
+                                      "optimizer.product",
+                                      "optimizer.accum",
+                                      "optimizer.aspect",
+                                      "precision.off"};
   for (size_t i = 0; i < sizeof later / sizeof *later; i++) {
     if (strcmp(key, later[i]) == 0) return 1;
   }
@@ -215,6 +236,13 @@ static hu_status same_network(const hu_trainer *trainer, const char *text, char 
   return hui_say(why, HU_E_TRAIN, "model.file: %s: not the text that the run began with", trainer->keys.network);
 }
 
+/* Are roundings left out by the two runs only from the step on that the text is of? */
+static int are_off_later(const hu_trainer *trainer, const char *text, const hu_trainer_key *key, const char *there) {
+  uint64_t step;
+  return strcmp(key->name, "precision.off") == 0 && hui_state_count(text, "step", &step) && hui_off_is_text(there) &&
+         hui_off_begins(there, step) && hui_off_begins(trainer->keys.off, step);
+}
+
 static hu_status same_keys(const hu_trainer *trainer, const char *text, char *why) {
   char value[HU_LINE_MAX];
   for (size_t i = 0; i < hu_trainer_key_count(); i++) {
@@ -225,7 +253,7 @@ static hu_status same_keys(const hu_trainer *trainer, const char *text, char *wh
       if (is_later_key(key.name) && strcmp(trainer->value[i], key.by_default) == 0) continue;
       return hui_say(why, HU_E_TEXT, "no line %s", key.name);
     }
-    if (strcmp(value, trainer->value[i]) != 0 && !is_length(key.name)) {
+    if (strcmp(value, trainer->value[i]) != 0 && !is_length(key.name) && !are_off_later(trainer, text, &key, value)) {
       return hui_say(why, HU_E_TRAIN, "%s: here '%s', and there '%s'", key.name, trainer->value[i], value);
     }
   }

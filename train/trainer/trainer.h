@@ -72,7 +72,7 @@ typedef struct hu_run_keys {
   hu_format product;
   hu_accum sums; /* of Muon's products */
   const char *adamw_only;
-  const char *kahan_only, *layers;
+  const char *kahan_only, *layers, *off;
   uint64_t penalty, literal, larc;
   double clip, lambda, eta;
   hu_rounding values, gradients, parameters, parameter_gradients, embeddings;
@@ -171,6 +171,7 @@ struct hu_trainer {
   hu_file_watch files; /* that the run has read */
   int failed;          /* 1: a step failed half-way */
   int late;            /* 1: products are rounded as from step precision.until on */
+  uint64_t rounded;    /* the step that precision.off was looked up for */
   hu_trainer_source source;
   const hu_engine *engine; /* of run.device = cuda; NULL: none */
   hu_trainer_ranks ranks;  /* alone: 0 of 1 */
@@ -196,6 +197,42 @@ struct hu_trainer {
   struct hu_slot *slot; /* the tensors that are its state */
   size_t slots;
 };
+
+/* ---- roundings that are left out (off.c) ---- */
+
+enum {
+  HU_OFF_X = 1 << 0,
+  HU_OFF_W = 1 << 1,
+  HU_OFF_Z = 1 << 2,
+  HU_OFF_VALUE = 1 << 3,
+  HU_OFF_PARAMETER = 1 << 4,
+  HU_OFF_FORWARD = 0x1F,
+  HU_OFF_DZ = 1 << 5,
+  HU_OFF_W_BACK = 1 << 6,
+  HU_OFF_DX = 1 << 7,
+  HU_OFF_GRADIENT = 1 << 8,
+  HU_OFF_BACKWARD = 0x1E0,
+  HU_OFF_X_BACK = 1 << 9,
+  HU_OFF_DZ_W = 1 << 10,
+  HU_OFF_DW = 1 << 11,
+  HU_OFF_PARAMETER_GRADIENT = 1 << 12,
+  HU_OFF_WEIGHTS = 0x1E00,
+  HU_OFF_ALL = 0x1FFF
+};
+/* Is this a text of precision.off? Its layers are checked when the net is there: HU_E_TRAIN, and why. */
+int hui_off_is_text(const char *text);
+hu_status hui_off_check(const hu_trainer *trainer, char *why);
+/* Return which parts are left out in the next step: HU_OFF_, of the layer of an operator (-1: inputs), or of a
+ * parameter. */
+uint32_t hui_off_of_operator(const hu_trainer *trainer, int op);
+uint32_t hui_off_of_parameter(const hu_trainer *trainer, int parameter);
+/* Takes these parts out of a product's roundings. */
+void hui_off_product(hu_product_rounding *rounding, uint32_t parts);
+/* Are other parts left out in the next step than in step `before`? Does a text leave nothing out before a step? */
+int hui_off_changes(const hu_trainer *trainer, uint64_t before);
+int hui_off_begins(const char *text, uint64_t step);
+/* Goes to the next step from which others are left out; 0: there is none. */
+int hui_off_next(const hu_trainer *trainer, uint64_t *step);
 
 /* ---- the state's text (state.c) ---- */
 

@@ -299,6 +299,13 @@ hu_status hui_read_key(hu_run_keys *keys, size_t i, const char *value, char *why
       if (status != HU_OK) return status;
       break;
     }
+    case HU_KEY_OFF:
+      if (hui_off_is_text(value)) break;
+      return refuse(
+          &entry, HU_E_TRAIN,
+          "is not LAYER:PART, with '@FROM..TO' for steps and commas between several; parts are forward, "
+          "backward, weights, all, x, w, z_out, value, parameter, dz, w_back, dx_out, gradient, x_back, dz_w, "
+          "dw_out, parameter_gradient, with '+' between several");
     case HU_KEY_TEXT: break;
   }
   if (at) *(const char **)at = value;
