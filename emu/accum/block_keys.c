@@ -119,6 +119,13 @@ static const key_row rows[HU_BLOCK_KEY_COUNT] = {
                                "a sum other than 0 that is rounded to 0 gives 0 of its sign, or +0; ieee: a sum of 0 "
                                "has IEEE 754's sign, otherwise it is +0; default sign",
                                "sign", "plus", "ieee"),
+    [HU_BLOCK_KEY_STICKY] = WORD(
+        "sticky", sticky, ALIGN | GROUPS, "none, or (with cut=trunc or floor)",
+        "or: digits that cuts lose set one bit below the sum, which its rounding sees; default none", "none", "or"),
+    [HU_BLOCK_KEY_ZEROS] =
+        WORD("zeros", zeros, ALIGN | GROUPS, "none, sticky, exponent, both (sticky, both: with sticky=or)",
+             "zero products and a zero C set that bit, or take part in E with emin of their formats; default none",
+             "none", "sticky", "exponent", "both"),
 };
 
 const hu_block_key *hu_block_key_at(uint32_t key) { return key < HU_BLOCK_KEY_COUNT ? &rows[key].key : NULL; }
@@ -188,5 +195,7 @@ unsigned hui_key_clash(const hu_accum *accum) {
     return HU_BLOCK_KEY_ORDER;
   if (block->order == HU_BLOCK_ORDER_MOD4 && block->length % 2) return HU_BLOCK_KEY_L;
   if (block->over && accum->sum.inf == HU_INF_NONE) return HU_BLOCK_KEY_OVER;
+  if (block->sticky && block->cut > HU_BLOCK_CUT_FLOOR) return HU_BLOCK_KEY_STICKY;
+  if (block->zeros & HU_BLOCK_ZEROS_STICKY && !block->sticky) return HU_BLOCK_KEY_ZEROS;
   return scale_clash(accum);
 }

@@ -12,7 +12,7 @@ enum { MODEL_ANY, MODEL_IN_SPLITK, MODEL_IN_PROMOTE }; /* where a model stands *
 
 typedef struct block_reader {
   size_t at[HU_BLOCK_KEY_COUNT]; /* where each value stands */
-  uint32_t seen;
+  uint64_t seen;
 } block_reader;
 
 static int read_word_key(hu_reader *reader, hu_block *block, unsigned key) {
@@ -52,7 +52,7 @@ static int read_key(hu_reader *reader, hu_accum *accum, block_reader *keys) {
       return hui_reader_failed(reader, reader->at, HU_E_TEXT);
     reader->at += n;
     if (!hui_reader_mark(reader, '=')) return 0;
-    keys->seen |= 1u << key;
+    keys->seen |= (uint64_t)1 << key;
     keys->at[key] = reader->at;
     return read_value(reader, accum, key);
   }

@@ -13,6 +13,7 @@ typedef struct hu_term {
   uint64_t sig;
   int32_t exp, alignment;
   uint8_t kind, sign;
+  uint8_t counts; /* 1: it takes part in the largest exponent */
 } hu_term;
 
 typedef struct hu_marks {
@@ -41,6 +42,14 @@ HU_FN void hui_scales_at(const hu_accum_plan *plan, const hu_lines *in, uint64_t
   *sb = hui_source_read(&plan->sb, in->sb.at + (ptrdiff_t)j * in->sb.step);
 }
 
+/* Do zeros have an exponent, that of the least normal number? */
+HU_FN uint8_t hui_zeros_count(const hu_accum_plan *plan) { return plan->model.block.zeros >= HU_BLOCK_ZEROS_EXPONENT; }
+
+/* Returns e(x), of a zero emin. */
+HU_FN int32_t hui_exponent_from(hu_num x, int32_t emin) {
+  return x.kind == HU_KIND_FINITE ? hui_later(hui_exponent(x), emin) : emin;
+}
+
 /* Product k. Scales of rule align have one digit. */
 HU_STEP hu_term hui_term_at(const hu_accum_plan *plan, const hu_lines *in, uint64_t k) {
   hu_term term;
@@ -51,13 +60,15 @@ HU_STEP hu_term hui_term_at(const hu_accum_plan *plan, const hu_lines *in, uint6
   term.sig = a.sig * b.sig;
   term.exp = a.exp + b.exp;
   term.alignment = 0;
-  if (x.kind == HU_KIND_FINITE) {
-    term.alignment = hui_later(hui_exponent(a), plan->a.emin) + hui_later(hui_exponent(b), plan->b.emin);
-  }
+  term.counts = x.kind == HU_KIND_FINITE || (x.kind == HU_KIND_ZERO && hui_zeros_count(plan));
+  if (term.counts) term.alignment = hui_exponent_from(a, plan->a.emin) + hui_exponent_from(b, plan->b.emin);
   if (plan->model.block.every && plan->model.block.scaling == HU_BLOCK_SCALING_TERMS) {
     hu_num sa, sb;
     hui_scales_at(plan, in, k, &sa, &sb);
-    if (term.kind == HU_KIND_FINITE && (sa.kind == HU_KIND_ZERO || sb.kind == HU_KIND_ZERO)) term.kind = HU_KIND_ZERO;
+    if (sa.kind == HU_KIND_ZERO || sb.kind == HU_KIND_ZERO) {
+      if (term.kind == HU_KIND_FINITE) term.kind = HU_KIND_ZERO;
+      term.counts = 0;
+    }
     if (sa.kind == HU_KIND_NAN || sb.kind == HU_KIND_NAN) term.kind = HU_KIND_NAN;
     term.exp += sa.exp + sb.exp;
     term.alignment += sa.exp + sb.exp;
@@ -74,7 +85,8 @@ HU_FN hu_term hui_term_of_c(const hu_accum_plan *plan, hu_num c) {
   term.exp = c.exp;
   term.kind = c.kind;
   term.sign = c.sign;
-  term.alignment = c.kind == HU_KIND_FINITE ? hui_later(hui_exponent(c), plan->acc_emin) : plan->acc_emin;
+  term.counts = c.kind == HU_KIND_FINITE || (c.kind == HU_KIND_ZERO && hui_zeros_count(plan));
+  term.alignment = hui_exponent_from(c, plan->acc_emin);
   return term;
 }
 
@@ -99,11 +111,17 @@ HU_FN void hui_trace_whole(hu_num x, hu_draw *draw) {
 
 /* ---- cuts ---- */
 
+/* Does sig lose digits where its n lowest are cut? */
+HU_FN uint8_t hui_loses(uint64_t sig, int32_t n) {
+  if (n <= 0) return 0;
+  return (n > 63 ? sig : sig & (((uint64_t)1 << n) - 1)) != 0;
+}
+
 /* +-sig without its n lowest digits (n may be negative: exact). */
 HU_FN int64_t hui_cut(uint8_t rule, uint32_t sign, uint64_t sig, int32_t n) {
   if (n <= 0) return sign ? -(int64_t)(sig << -n) : (int64_t)(sig << -n);
   uint64_t q = hui_shift_right(sig, n);
-  int32_t rest = (n > 63 ? sig : sig & (((uint64_t)1 << n) - 1)) != 0;
+  int32_t rest = hui_loses(sig, n);
   if (rule == HU_BLOCK_CUT_FLOOR) q += sign && rest;
   if (rule == HU_BLOCK_CUT_ODD) q |= (uint32_t)rest;
   if (rule == HU_BLOCK_CUT_NEAREST && rest) {
@@ -127,11 +145,16 @@ HU_FN int64_t hui_floor_sum(int64_t n, int32_t down, int32_t unit, hu_draw *draw
   return z;
 }
 
-/* total 2^unit rounded into the block's output format; an exact zero is +0. */
-HU_FN hu_num hui_block_out(const hu_accum_plan *plan, int64_t total, int32_t unit, hu_draw *draw) {
-  hu_num x = hui_grid_round(&plan->sum, hui_num_of_integer(total, unit), draw);
+/* Rounds a block's sum into its output format. */
+HU_FN hu_num hui_block_round(const hu_accum_plan *plan, hu_num sum, hu_draw *draw) {
+  hu_num x = hui_grid_round(&plan->sum, sum, draw);
   if (hui_watched(draw) && draw->events & HU_EVENT_OVERFLOW) draw->watch->overflows++;
   return x;
+}
+
+/* The same of total 2^unit; an exact zero is +0. */
+HU_FN hu_num hui_block_out(const hu_accum_plan *plan, int64_t total, int32_t unit, hu_draw *draw) {
+  return hui_block_round(plan, hui_num_of_integer(total, unit), draw);
 }
 
 /* The products of a block: k of number i. */
@@ -145,6 +168,40 @@ HU_FN uint64_t hui_pick(const hu_picks *picks, uint32_t i) {
   return picks->first + (picks->mod4 ? 4 * (uint64_t)(i / 2) + i % 2 + 2 * (uint64_t)picks->half : i);
 }
 
+/* A sum of terms that are cut, and what sticky=or and zeros=sticky keep of the rest. */
+typedef struct hu_cut_sum {
+  int64_t total;
+  uint8_t rule, sticky, zeros, bit; /* of the model; 1: digits were lost */
+} hu_cut_sum;
+
+HU_FN hu_cut_sum hui_cut_sum_of(const hu_block *rule) {
+  hu_cut_sum sum;
+  sum.total = 0;
+  sum.rule = rule->cut;
+  sum.sticky = rule->sticky;
+  sum.zeros = rule->zeros & HU_BLOCK_ZEROS_STICKY;
+  sum.bit = 0;
+  return sum;
+}
+
+/* The sum in units of 2^unit, moved by less than its last digit where the bit is set: away from zero, or upward. */
+HU_FN hu_num hui_cut_sum_value(const hu_cut_sum *sum, int32_t unit) {
+  hu_num x = hui_num_of_integer(sum->total, unit);
+  if (!sum->bit || x.kind != HU_KIND_FINITE) return x;
+  int32_t up = hui_clz64(x.sig), less = sum->rule == HU_BLOCK_CUT_FLOOR && x.sign;
+  x.sig <<= up;
+  x.exp -= up;
+  x.sticky = 1;
+  if (!less) return x;
+  if (x.sig == (uint64_t)1 << 63) { /* one digit less, so that 64 are left */
+    x.sig = UINT64_MAX;
+    x.exp--;
+  } else {
+    x.sig--;
+  }
+  return x;
+}
+
 /* A term cut to multiples of 2^unit, where the largest exponent is `top`. */
 HU_FN int64_t hui_cut_term(uint8_t rule, hu_term term, int32_t unit, int32_t top, hu_draw *draw) {
   int64_t kept = term.kind == HU_KIND_FINITE ? hui_cut(rule, term.sign, term.sig, unit - term.exp) : 0;
@@ -156,6 +213,13 @@ HU_FN int64_t hui_cut_term(uint8_t rule, hu_term term, int32_t unit, int32_t top
   return kept;
 }
 
+/* Adds a term, cut. */
+HU_FN void hui_add_term(hu_cut_sum *sum, hu_term term, int32_t unit, int32_t top, hu_draw *draw) {
+  sum->total += hui_cut_term(sum->rule, term, unit, top, draw);
+  if (!sum->sticky) return;
+  sum->bit |= term.kind == HU_KIND_FINITE ? hui_loses(term.sig, unit - term.exp) : sum->zeros;
+}
+
 /* ---- align ---- */
 
 HU_STEP hu_num hui_block_align(const hu_accum_plan *plan, const hu_lines *in, const hu_picks *picks, hu_num c,
@@ -165,46 +229,58 @@ HU_STEP hu_num hui_block_align(const hu_accum_plan *plan, const hu_lines *in, co
   hu_marks marks = {0, 0, 0};
   int32_t exponent = rule->emin;
   hui_mark(&marks, tc.kind, tc.sign);
-  if (tc.kind == HU_KIND_FINITE) exponent = hui_later(exponent, tc.alignment);
+  if (tc.counts) exponent = hui_later(exponent, tc.alignment);
   for (uint32_t i = 0; i < picks->count; i++) {
     if (hui_pick(picks, i) >= picks->past) continue;
     hu_term term = hui_term_at(plan, in, hui_pick(picks, i));
     hui_mark(&marks, term.kind, term.sign);
-    if (term.kind == HU_KIND_FINITE) exponent = hui_later(exponent, term.alignment);
+    if (term.counts) exponent = hui_later(exponent, term.alignment);
   }
   if (hui_marked(&marks)) return hui_grid_round(&plan->sum, hui_marks_value(&marks), draw);
   int32_t unit = exponent - rule->kept;
   hui_trace_align(exponent, unit, draw);
-  int64_t total = hui_cut_term(rule->cut, tc, unit, exponent, draw);
+  hu_cut_sum sum = hui_cut_sum_of(rule);
+  hui_add_term(&sum, tc, unit, exponent, draw);
   for (uint32_t i = 0; i < picks->count; i++) {
     if (hui_pick(picks, i) >= picks->past) continue;
     hui_trace_factors(plan, in, hui_pick(picks, i), draw);
-    total += hui_cut_term(rule->cut, hui_term_at(plan, in, hui_pick(picks, i)), unit, exponent, draw);
+    hui_add_term(&sum, hui_term_at(plan, in, hui_pick(picks, i)), unit, exponent, draw);
   }
-  return hui_block_out(plan, total, unit, draw);
+  return hui_block_round(plan, hui_cut_sum_value(&sum, unit), draw);
 }
 
 /* ---- groups ---- */
 
-/* Returns n: a group's exact sum is n 2^*exp times its scales' significands. *exponent: the sum's own, if *there. */
-HU_FN int64_t hui_group_sum(const hu_accum_plan *plan, const hu_lines *in, uint64_t k, uint64_t past, int32_t *exp,
-                            int32_t *exponent, int32_t *there) {
+/* A group: its exact sum is n 2^exp; its own exponent, if it counts; whether one of its products is zero. */
+typedef struct hu_group {
+  int64_t n;
+  int32_t exp, exponent;
+  uint8_t counts, zero;
+} hu_group;
+
+HU_FN hu_group hui_group_at(const hu_accum_plan *plan, const hu_lines *in, uint64_t k, uint64_t past) {
   int32_t low = plan->a.spec.emin - plan->a.spec.m + plan->b.spec.emin - plan->b.spec.m;
-  int64_t n = 0;
+  hu_group group;
   hu_num sa, sb;
-  *there = 0;
+  group.n = 0;
+  group.counts = hui_zeros_count(plan);
+  group.zero = 0;
   hui_scales_at(plan, in, k, &sa, &sb);
   for (uint64_t i = k; i < past && i < k + plan->model.block.group; i++) {
     hu_num a = hui_read_a(plan, in, i), b = hui_read_b(plan, in, i);
     uint64_t sig = a.sig * b.sig;
-    if (sig == 0) continue;
-    *there = 1;
-    n += hui_cut(HU_BLOCK_CUT_TRUNC, (uint32_t)(a.sign ^ b.sign), sig, low - a.exp - b.exp);
+    if (sig == 0) {
+      group.zero = 1;
+      continue;
+    }
+    group.counts = 1;
+    group.n += hui_cut(HU_BLOCK_CUT_TRUNC, (uint32_t)(a.sign ^ b.sign), sig, low - a.exp - b.exp);
   }
-  *there &= sa.sig != 0 && sb.sig != 0;
-  *exp = low + sa.exp + sb.exp;
-  *exponent = sa.exp + plan->sa.spec.m + sb.exp + plan->sb.spec.m;
-  return n * (int64_t)(sa.sig * sb.sig);
+  group.counts &= sa.sig != 0 && sb.sig != 0;
+  group.exp = low + sa.exp + sb.exp;
+  group.exponent = sa.exp + plan->sa.spec.m + sb.exp + plan->sb.spec.m;
+  group.n *= (int64_t)(sa.sig * sb.sig);
+  return group;
 }
 
 /* Finds NaN operands or scales, and infinities. */
@@ -221,13 +297,21 @@ HU_FN hu_marks hui_groups_marks(const hu_accum_plan *plan, const hu_lines *in, c
   return marks;
 }
 
-/* Shows the sum of a group, a term like any other. */
-HU_FN void hui_trace_group(const hu_accum_plan *plan, uint64_t k, uint64_t end, hu_num exact, hu_num kept, int32_t top,
-                           int32_t unit, hu_draw *draw) {
+/* Shows which products the group, a term like any other, is the sum of. */
+HU_FN void hui_trace_group(const hu_accum_plan *plan, uint64_t k, uint64_t end, hu_draw *draw) {
   uint64_t past = end - k < plan->model.block.group ? end : k + plan->model.block.group;
-  if (!hui_is_traced(draw)) return;
-  hui_trace_products(draw->trace, k, past);
-  hui_trace_cut(draw->trace, HU_TRACE_TERM, exact, kept, top, unit);
+  if (hui_is_traced(draw)) hui_trace_products(draw->trace, k, past);
+}
+
+HU_FN hu_term hui_term_of_group(const hu_group *group) {
+  hu_term term;
+  term.sig = group->n < 0 ? 0 - (uint64_t)group->n : (uint64_t)group->n;
+  term.exp = group->exp;
+  term.alignment = group->exponent;
+  term.kind = HU_KIND_FINITE;
+  term.sign = group->n < 0;
+  term.counts = group->counts;
+  return term;
 }
 
 HU_STEP hu_num hui_block_groups(const hu_accum_plan *plan, const hu_lines *in, const hu_picks *picks, hu_num c,
@@ -235,26 +319,26 @@ HU_STEP hu_num hui_block_groups(const hu_accum_plan *plan, const hu_lines *in, c
   const hu_block *rule = &plan->model.block;
   hu_term tc = hui_term_of_c(plan, c);
   hu_marks marks = hui_groups_marks(plan, in, picks, c);
-  int32_t exp, exponent, there, top = rule->emin;
+  int32_t top = rule->emin;
   uint64_t end = picks->first + picks->count < picks->past ? picks->first + picks->count : picks->past;
   if (hui_marked(&marks)) return hui_grid_round(&plan->sum, hui_marks_value(&marks), draw);
-  if (tc.kind == HU_KIND_FINITE) top = hui_later(top, tc.alignment);
+  if (tc.counts) top = hui_later(top, tc.alignment);
   for (uint64_t k = picks->first; k < end; k += rule->group) {
-    (void)hui_group_sum(plan, in, k, end, &exp, &exponent, &there);
-    if (there) top = hui_later(top, exponent);
+    hu_group group = hui_group_at(plan, in, k, end);
+    if (group.counts) top = hui_later(top, group.exponent);
   }
   int32_t unit = top - rule->kept;
   hui_trace_align(top, unit, draw);
-  int64_t total = hui_cut_term(rule->cut, tc, unit, top, draw);
+  hu_cut_sum sum = hui_cut_sum_of(rule);
+  hui_add_term(&sum, tc, unit, top, draw);
   for (uint64_t k = picks->first; k < end; k += rule->group) {
-    int64_t n = hui_group_sum(plan, in, k, end, &exp, &exponent, &there);
-    if (n == 0) continue;
-    int64_t kept = hui_cut(rule->cut, n < 0, n < 0 ? 0 - (uint64_t)n : (uint64_t)n, unit - exp);
-    hui_watch_cut(draw, top, exponent, kept);
-    hui_trace_group(plan, k, end, hui_num_of_integer(n, exp), hui_num_of_integer(kept, unit), top, unit, draw);
-    total += kept;
+    hu_group group = hui_group_at(plan, in, k, end);
+    sum.bit |= group.zero & sum.zeros;
+    if (group.n == 0) continue;
+    hui_trace_group(plan, k, end, draw);
+    hui_add_term(&sum, hui_term_of_group(&group), unit, top, draw);
   }
-  return hui_block_out(plan, total, unit, draw);
+  return hui_block_round(plan, hui_cut_sum_value(&sum, unit), draw);
 }
 
 /* ---- late ---- */

@@ -44,6 +44,9 @@ BLK_FN void blocks_by(const int kind, const int rule, const hu_unit_plan *plan, 
     if (plan->cut == HU_BLOCK_CUT_FLOOR) blocks_by(kind, HU_BLOCK_CUT_FLOOR, plan, rows, cols, count, a, b, acc);      \
     if (plan->cut == HU_BLOCK_CUT_NEAREST) blocks_by(kind, HU_BLOCK_CUT_NEAREST, plan, rows, cols, count, a, b, acc);  \
     if (plan->cut == HU_BLOCK_CUT_ODD) blocks_by(kind, HU_BLOCK_CUT_ODD, plan, rows, cols, count, a, b, acc);          \
+    if (plan->cut == HU_UNIT_STICKY) blocks_by(kind, HU_UNIT_STICKY, plan, rows, cols, count, a, b, acc);              \
+    if (plan->cut == (HU_UNIT_STICKY | HU_BLOCK_CUT_FLOOR))                                                            \
+      blocks_by(kind, HU_UNIT_STICKY | HU_BLOCK_CUT_FLOOR, plan, rows, cols, count, a, b, acc);                        \
   }
 BLK_CUTS(align, BLK_ALIGN)
 BLK_CUTS(groups, BLK_GROUPS)

@@ -62,7 +62,7 @@ static int rule_fits(const hu_spec *a, const hu_spec *b, const hu_accum *accum, 
   int32_t acc_emin = hui_spec_of(accum->product, accum->mode).emin;
   int steps = (int)block->length * (block->order == HU_BLOCK_ORDER_MOD4 ? 2 : 1);
   if (steps > most || (block->order == HU_BLOCK_ORDER_MOD4 && block->length % 2) || block->emin > 300) return 0;
-  if (block->scaling || block->zero == HU_BLOCK_ZERO_IEEE) return 0; /* which no step here does */
+  if (block->scaling || block->zeros || block->zero == HU_BLOCK_ZERO_IEEE) return 0; /* which no step here does */
   switch (block->rule) {
     case HU_BLOCK_ALIGN:
     case HU_BLOCK_GROUPS:
@@ -76,7 +76,7 @@ static void set_rule(hu_unit_plan *plan, const hu_accum *accum) {
   const hu_block *block = &accum->block;
   int32_t kept = block->kept, f2 = block->kept2;
   plan->rule = block->rule;
-  plan->cut = block->cut;
+  plan->cut = (uint8_t)(block->cut | (block->sticky ? HU_UNIT_STICKY : 0));
   plan->length = block->length;
   plan->group = block->group;
   plan->halves = block->order == HU_BLOCK_ORDER_MOD4 ? 2 : 1;

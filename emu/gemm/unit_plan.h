@@ -7,6 +7,8 @@
 #include "halfulp/accum.h"
 #include "emu/core/round.h"
 
+enum { HU_UNIT_STICKY = 4 }; /* with a rule of cuts: sticky=or */
+
 /* Where rounded steps go. */
 typedef struct hu_unit_grid {
   double emin, max;      /* 2^emin, the largest number */
@@ -25,7 +27,8 @@ typedef struct hu_unit_plan {
   uint64_t top2, kept2;         /* late: the same of F2 */
   double late;                  /* 2^(F2 + 1 - F) */
   uint32_t length, group;
-  uint8_t rule, cut, lanes, exact_pair, last, plus; /* plus: zeros of a block are +0 */
+  uint8_t rule, cut, lanes, exact_pair, last, plus; /* cut: HU_BLOCK_CUT_ and perhaps HU_UNIT_STICKY; plus: zeros of a
+                                                       block are +0 */
   uint8_t halves;                                   /* blocks of a step: 2 with mod4 */
 } hu_unit_plan;
 

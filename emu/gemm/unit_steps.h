@@ -11,6 +11,8 @@
  *
  *   cut to F digits below E   scale by 2^(F-E), round to an integer by the rule's direction
  *   groups                    the products of a group, whose scales are in the operands, are added first: few digits
+ *   sticky=or                 S, below 2^52, gets an odd digit at the end of its 53, or loses one at the same place: no
+ *                             rounding into `out`, which has two digits less, depends on how small it is
  *   S 2^(E-F) into `out`      hu_unit_grid: Q = 2^(max(e, emin) - m) the step of out's grid at x; x / Q to an integer
  *                             in the mode's direction, times Q. Binary32, ties to even: the CPU's conversion
  *
@@ -126,7 +128,7 @@ BLK_FN void add_into(const hu_unit_grid *grid, blk_d x[BLK_ROWS], const blk_d y[
 /* ---- align, groups ---- */
 
 BLK_FN blk_d cut(const int rule, blk_d x) {
-  switch (rule) {
+  switch (rule & ~HU_UNIT_STICKY) {
     case HU_BLOCK_CUT_NEAREST: return blk_near(x);
     case HU_BLOCK_CUT_FLOOR: return blk_floor(x);
     case HU_BLOCK_CUT_ODD: return to_odd(x);
@@ -146,9 +148,25 @@ BLK_FN void largest(size_t count, size_t step, const double *a, const double *b,
   }
 }
 
+/* *s += x, cut. *bit, with HU_UNIT_STICKY, becomes 2^-1074 where digits are lost. */
+BLK_FN void add_cut(const int rule, blk_d x, blk_d *s, blk_d *bit) {
+  blk_d z = cut(rule, x);
+  if (rule & HU_UNIT_STICKY) *bit = blk_if_same(z, x, *bit, blk_value(blk_each(1)));
+  *s = blk_add(*s, z);
+}
+
+/* Returns s, of at most 52 digits, with the bit: one odd digit more in magnitude, or less where cuts were downward. */
+BLK_FN blk_d with_bit(const int rule, blk_d s, blk_d bit) {
+  const blk_d zero = blk_all(0);
+  blk_d more = blk_value(blk_or(blk_bits(s), blk_bits(bit)));
+  if ((rule & ~HU_UNIT_STICKY) == HU_BLOCK_CUT_FLOOR)
+    more = blk_if_less(s, zero, blk_value(blk_minus(blk_bits(s), blk_bits(bit))), more);
+  return blk_if_same(s, zero, s, more);
+}
+
 /* Adds a group's products in all lanes of a row times `up`, cut. */
 BLK_FN void add_groups(const int rule, const hu_unit_plan *plan, const double *a, const double *b,
-                       const blk_d up[BLK_ROWS], blk_d s[BLK_ROWS]) {
+                       const blk_d up[BLK_ROWS], blk_d s[BLK_ROWS], blk_d bit[BLK_ROWS]) {
   for (size_t k = 0; k < plan->length;) {
     blk_d n[BLK_ROWS];
     HU_UNROLL
@@ -159,13 +177,13 @@ BLK_FN void add_groups(const int rule, const hu_unit_plan *plan, const double *a
       BLK_EACH n[r] = blk_fma(blk_all(a[r * HU_UNIT_KC + k]), y, n[r]);
     }
     HU_UNROLL
-    BLK_EACH s[r] = blk_add(s[r], cut(rule, blk_mul(n[r], up[r])));
+    BLK_EACH add_cut(rule, blk_mul(n[r], up[r]), &s[r], &bit[r]);
   }
 }
 
 BLK_FN void unit_align(const int rule, const int grouped, const hu_unit_plan *plan, const double *a, const double *b,
                        blk_d c[BLK_ROWS]) {
-  blk_d e[BLK_ROWS], s[BLK_ROWS], up[BLK_ROWS], zero = blk_all(0), emin = blk_all(plan->emin);
+  blk_d e[BLK_ROWS], s[BLK_ROWS], up[BLK_ROWS], bit[BLK_ROWS], zero = blk_all(0), emin = blk_all(plan->emin);
   HU_UNROLL
   BLK_EACH {
     e[r] = blk_max(power_of(c[r]), blk_all(plan->acc_emin));
@@ -175,19 +193,24 @@ BLK_FN void unit_align(const int rule, const int grouped, const hu_unit_plan *pl
   HU_UNROLL
   BLK_EACH {
     up[r] = over(plan->top, e[r]);
-    s[r] = blk_add(zero, cut(rule, blk_mul(c[r], up[r])));
+    s[r] = bit[r] = zero;
+    add_cut(rule, blk_mul(c[r], up[r]), &s[r], &bit[r]);
   }
   if (grouped) {
-    add_groups(rule, plan, a, b, up, s);
+    add_groups(rule, plan, a, b, up, s, bit);
   } else {
     for (size_t k = 0; k < plan->length; k++) {
       blk_d y = blk_load(b + k * HU_UNIT_NR);
       HU_UNROLL
       BLK_EACH {
         blk_d p = blk_mul(blk_all(a[r * HU_UNIT_KC + k]), y);
-        s[r] = blk_add(s[r], cut(rule, blk_mul(p, up[r])));
+        add_cut(rule, blk_mul(p, up[r]), &s[r], &bit[r]);
       }
     }
+  }
+  if (rule & HU_UNIT_STICKY) {
+    HU_UNROLL
+    BLK_EACH s[r] = with_bit(rule, s[r], bit[r]);
   }
   HU_UNROLL
   BLK_EACH c[r] = blk_mul(s[r], lowered(e[r], plan->kept));

@@ -130,6 +130,18 @@ enum {
   HU_BLOCK_NAN_CUT = 0, /* cut: what the digits looked at say, an infinity in IEEE 754's formats */
   HU_BLOCK_NAN_KEPT = 1 /* kept: a NaN */
 };
+/* Whether what the cuts of terms lose reaches the rounding of their sum. */
+enum {
+  HU_BLOCK_STICKY_NONE = 0, /* none: not */
+  HU_BLOCK_STICKY_OR = 1    /* or: as one bit below the last digit of the sum */
+};
+/* What a zero among the terms does. */
+enum {
+  HU_BLOCK_ZEROS_NONE = 0,     /* none: nothing */
+  HU_BLOCK_ZEROS_STICKY = 1,   /* sticky: it sets the sticky bit */
+  HU_BLOCK_ZEROS_EXPONENT = 2, /* exponent: it takes part in the largest exponent, with emin of its format */
+  HU_BLOCK_ZEROS_BOTH = 3      /* both: both */
+};
 /* What scales are applied to. */
 enum {
   HU_BLOCK_SCALING_TERMS = 0, /* terms: to the products, or to the sums of groups, before they are aligned */
@@ -139,8 +151,8 @@ enum {
 /* The parameters of block(...). Keys with an asterisk must be given where they are allowed; the others are 0 by
  * default.
  *
- *   align   l* f* emin* cut order c last scaling scale every in nan as acc zero
- *   groups  l* f* emin* g* scale* every* cut acc zero
+ *   align   l* f* emin* cut sticky zeros order c last scaling scale every in nan as acc zero
+ *   groups  l* f* emin* g* scale* every* cut sticky zeros acc zero
  *   late    l* f* f2* lanes far big in nan as acc
  *   exact   l* c last scaling scale every in nan as zero
  *   tree    l* daz ftz products in nan as
@@ -173,7 +185,8 @@ typedef struct hu_block {
                        policy; to odd: overflow as `over` says */
   uint8_t nan;      /* nan: HU_BLOCK_NAN_, with `in` */
   uint8_t scaling;  /* scaling: HU_BLOCK_SCALING_; sum: with c=last, and l divides every; exact has scales only so */
-  uint8_t reserved[2]; /* 0 */
+  uint8_t sticky;   /* sticky: HU_BLOCK_STICKY_, with cut=trunc or floor */
+  uint8_t zeros;    /* zeros: HU_BLOCK_ZEROS_; sticky and both with sticky=or */
   hu_format as;        /* as: operands of A and B are first converted, exactly, into this format; all zero: none */
   hu_format scale;     /* scale: format of the scales of A and of B; all zero: none */
 } hu_block;
@@ -207,7 +220,9 @@ enum {
   HU_BLOCK_KEY_SAT = 24,      /* sat */
   HU_BLOCK_KEY_OVER = 25,     /* over */
   HU_BLOCK_KEY_ZERO = 26,     /* zero */
-  HU_BLOCK_KEY_COUNT = 27     /* (count) */
+  HU_BLOCK_KEY_STICKY = 27,   /* sticky */
+  HU_BLOCK_KEY_ZEROS = 28,    /* zeros */
+  HU_BLOCK_KEY_COUNT = 29     /* (count) */
 };
 /* A key, as in texts and messages. A number is from low to high, a word has its place among the words as value;
  * the other keys are formats, a rounding mode and a policy. */

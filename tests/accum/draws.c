@@ -198,6 +198,8 @@ static void draw_cutting(t_dot *x, t_random *random, hu_block *b) {
   }
   b->emin = (int16_t)t_between(random, -160, t_below(random, 4) ? -10 : 20);
   b->cut = (uint8_t)t_below(random, 4);
+  b->sticky = b->cut <= HU_BLOCK_CUT_FLOOR && t_below(random, 2);
+  if (t_below(random, 3) == 0) b->zeros = (uint8_t)(b->sticky ? t_below(random, 4) : HU_BLOCK_ZEROS_EXPONENT);
   if (b->rule == HU_BLOCK_GROUPS) {
     b->group = (uint16_t)t_between(random, 1, 8);
     b->length = (uint16_t)(b->group * t_between(random, 1, 4));

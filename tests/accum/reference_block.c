@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+enum { NOWHERE = -100000 }; /* an exponent below every other */
+
 /* Is the integer x even? */
 static int is_even(mpfr_t x) {
   mpfr_t half;
@@ -63,7 +65,7 @@ static void term_at(const t_engine *engine, real *z, size_t k) {
     real_make(engine, &scale);
     if (scales_of(engine, k, &e, &scale)) real_set(z, NOT_A_NUMBER, 0);
     if (z->kind == FINITE) real_multiply(z, z, &scale);
-    z->e += e;
+    z->e = scale.kind == ZERO ? NOWHERE : z->e + e;
     real_drop(&scale);
   }
   if (b->big && z->kind == FINITE && real_log2(z) >= b->big) real_set(z, INFINITE, z->negative);
@@ -107,52 +109,107 @@ static void out(t_engine *engine, real *s) {
   engine->watch.overflows += !special && (engine->events & HU_EVENT_OVERFLOW) != 0;
 }
 
-static void align(t_engine *engine, const block *b, real *c) {
-  const hu_block *rule = &engine->x->accum.block;
-  real t, s;
-  int e = rule->emin;
-  real_make(engine, &t);
-  real_make(engine, &s);
-  if (!block_special(b, c, &s)) {
-    if (c->kind == FINITE && exponent_of_c(engine, c) > e) e = exponent_of_c(engine, c);
-    for (size_t i = 0; i < b->count; i++)
-      if (b->term[i].kind == FINITE && b->term[i].e > e) e = b->term[i].e;
-    if (c->kind == FINITE) {
-      cut(&s, c, e - rule->kept, rule->cut);
-      watch_cut(engine, e - exponent_of_c(engine, c), &s);
-    }
-    for (size_t i = 0; i < b->count; i++) {
-      if (b->term[i].kind == FINITE) {
-        cut(&t, &b->term[i], e - rule->kept, rule->cut);
-        watch_cut(engine, e - b->term[i].e, &t);
-        real_accumulate(&s, &t);
-      }
-    }
-    real_settle(&s);
-  }
-  real_copy(c, &s);
-  out(engine, c);
-  real_drop(&t);
-  real_drop(&s);
+/* Terms are cut at 2^(e - F) and added. */
+typedef struct cutting {
+  real s, t;
+  int e, lost;
+} cutting;
+
+/* Is a zero of exponent e among what E is the largest of? */
+static int zeros_count(const hu_block *rule) {
+  return rule->zeros == HU_BLOCK_ZEROS_EXPONENT || rule->zeros == HU_BLOCK_ZEROS_BOTH;
 }
 
-/* The products of the group that starts at b->k[i], added exactly and scaled; 0 if it has no influence. */
-static int group_at(const t_engine *engine, const block *b, size_t i, real *z) {
+static int zeros_stick(const hu_block *rule) {
+  return rule->zeros == HU_BLOCK_ZEROS_STICKY || rule->zeros == HU_BLOCK_ZEROS_BOTH;
+}
+
+static void raise_to(cutting *z, const hu_block *rule, kind of, int e) {
+  if ((of == FINITE || (of == ZERO && zeros_count(rule))) && e > z->e) z->e = e;
+}
+
+/* The sum begins with c. */
+static void begin_cut(t_engine *engine, cutting *z, const real *c) {
+  const hu_block *rule = &engine->x->accum.block;
+  z->lost = c->kind == ZERO && zeros_stick(rule);
+  if (c->kind != FINITE) return;
+  cut(&z->s, c, z->e - rule->kept, rule->cut);
+  z->lost = !mpfr_equal_p(z->s.v, c->v);
+  watch_cut(engine, z->e - exponent_of_c(engine, c), &z->s);
+}
+
+/* Adds a term that is not zero. */
+static void add_cut(t_engine *engine, cutting *z, const real *x) {
+  const hu_block *rule = &engine->x->accum.block;
+  cut(&z->t, x, z->e - rule->kept, rule->cut);
+  z->lost |= !mpfr_equal_p(z->t.v, x->v);
+  watch_cut(engine, z->e - x->e, &z->t);
+  real_accumulate(&z->s, &z->t);
+}
+
+/* The sum goes into c. */
+static void end_cut(t_engine *engine, cutting *z, real *c) {
+  const hu_block *rule = &engine->x->accum.block;
+  real_settle(&z->s);
+  if (rule->sticky && z->lost && z->s.kind == FINITE) {
+    int down = rule->cut == HU_BLOCK_CUT_TRUNC && z->s.negative;
+    mpfr_set_si_2exp(z->t.v, down ? -1 : 1, z->e - rule->kept - 70, MPFR_RNDN);
+    real_accumulate(&z->s, &z->t);
+  }
+  real_copy(c, &z->s);
+  out(engine, c);
+}
+
+static void make_cut(const t_engine *engine, cutting *z) {
+  real_make(engine, &z->s);
+  real_make(engine, &z->t);
+  z->e = engine->x->accum.block.emin;
+  z->lost = 0;
+}
+
+static void drop_cut(cutting *z) {
+  real_drop(&z->s);
+  real_drop(&z->t);
+}
+
+static void align(t_engine *engine, const block *b, real *c) {
+  const hu_block *rule = &engine->x->accum.block;
+  cutting z;
+  make_cut(engine, &z);
+  if (block_special(b, c, &z.s)) {
+    real_copy(c, &z.s);
+    out(engine, c);
+  } else {
+    raise_to(&z, rule, c->kind, exponent_of_c(engine, c));
+    for (size_t i = 0; i < b->count; i++) raise_to(&z, rule, b->term[i].kind, b->term[i].e);
+    begin_cut(engine, &z, c);
+    for (size_t i = 0; i < b->count; i++) {
+      if (b->term[i].kind == FINITE) add_cut(engine, &z, &b->term[i]);
+      if (b->term[i].kind == ZERO) z.lost |= zeros_stick(rule);
+    }
+    end_cut(engine, &z, c);
+  }
+  drop_cut(&z);
+}
+
+/* The products of the group that starts at b->k[i], added exactly and scaled; 0 if it is left out. *zeros: how many of
+ * them are 0. A group of zeros has the kind ZERO. */
+static int group_at(const t_engine *engine, const block *b, size_t i, real *z, int *zeros) {
   real p, scale;
-  int there = 0, e = 0;
+  int count = 0, e = 0;
+  *zeros = 0;
   real_make(engine, &p);
   real_make(engine, &scale);
   real_set(z, ZERO, 0);
-  for (size_t n = i; n < i + engine->x->accum.block.group && n < b->count; n++) {
+  for (size_t n = i; n < i + engine->x->accum.block.group && n < b->count; n++, count++) {
     real_product(engine, &p, b->k[n]);
-    if (p.kind != FINITE) continue;
-    there = 1;
-    real_accumulate(z, &p);
+    if (p.kind == ZERO) ++*zeros;
+    if (p.kind == FINITE) real_accumulate(z, &p);
   }
   (void)scales_of(engine, b->k[i], &e, &scale);
-  if (scale.kind != FINITE) there = 0;
+  int there = scale.kind == FINITE;
   if (there) mpfr_mul(z->v, z->v, scale.v, MPFR_RNDN);
-  if (!there) real_set(z, ZERO, 0);
+  z->kind = *zeros == count ? ZERO : FINITE;
   z->e = e;
   real_drop(&p);
   real_drop(&scale);
@@ -161,31 +218,28 @@ static int group_at(const t_engine *engine, const block *b, size_t i, real *z) {
 
 static void groups(t_engine *engine, const block *b, real *c) {
   const hu_block *rule = &engine->x->accum.block;
-  real t, s;
-  int e = rule->emin;
+  real t;
+  int zeros;
+  cutting z;
   real_make(engine, &t);
-  real_make(engine, &s);
-  if (!block_special(b, c, &s)) {
-    if (c->kind == FINITE && exponent_of_c(engine, c) > e) e = exponent_of_c(engine, c);
+  make_cut(engine, &z);
+  if (block_special(b, c, &z.s)) {
+    real_copy(c, &z.s);
+    out(engine, c);
+  } else {
+    raise_to(&z, rule, c->kind, exponent_of_c(engine, c));
     for (size_t i = 0; i < b->count; i += rule->group)
-      if (group_at(engine, b, i, &t) && t.e > e) e = t.e;
-    if (c->kind == FINITE) {
-      cut(&s, c, e - rule->kept, rule->cut);
-      watch_cut(engine, e - exponent_of_c(engine, c), &s);
-    }
+      if (group_at(engine, b, i, &t, &zeros)) raise_to(&z, rule, t.kind, t.e);
+    begin_cut(engine, &z, c);
     for (size_t i = 0; i < b->count; i += rule->group) {
-      if (!group_at(engine, b, i, &t)) continue;
-      int there = mpfr_zero_p(t.v) == 0;
-      cut(&t, &t, e - rule->kept, rule->cut);
-      if (there) watch_cut(engine, e - t.e, &t);
-      real_accumulate(&s, &t);
+      int there = group_at(engine, b, i, &t, &zeros);
+      if (zeros) z.lost |= zeros_stick(rule);
+      if (there && !mpfr_zero_p(t.v)) add_cut(engine, &z, &t);
     }
-    real_settle(&s);
+    end_cut(engine, &z, c);
   }
-  real_copy(c, &s);
-  out(engine, c);
   real_drop(&t);
-  real_drop(&s);
+  drop_cut(&z);
 }
 
 /* Every `step`-th term from `first` on, cut below its own largest exponent; 0 if there is no non-zero one. */

@@ -136,7 +136,7 @@ static void operand(const t_engine *engine, real *z, const table *t, hu_type ele
   }
   if (b->as.sign) assert_int_equal(table_make(&as, b->as), HU_OK);
   real_flush(z, b->daz, as.emin);
-  z->e = z->kind != FINITE ? 0 : real_log2(z) > as.emin ? real_log2(z) : as.emin;
+  z->e = z->kind == FINITE && real_log2(z) > as.emin ? real_log2(z) : as.emin;
 }
 
 void real_read_a(const t_engine *engine, real *z, size_t k) {

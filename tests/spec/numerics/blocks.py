@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 """Section 11.5 of numerics.md: blocks. The value of one block is the c of the next."""
-from exact import INFINITIES, ZERO, ZEROS, add, floor_log2, from_units, is_nan, is_nonzero, is_zero, multiply, total
+from exact import (INFINITIES, ZERO, ZEROS, add, equal, floor_log2, from_units, is_nan, is_nonzero, is_zero, multiply,
+                   total)
 from operands import Product, exponent
 from rounding import nearest_even
 from runs import by_magnitude
@@ -155,10 +156,26 @@ class Align(Block):
         if special is not None:
             return special
         terms = [(p.value, p.e) for p in products if p.e is not None]
+        return self.cut_sum(run, products, terms, c, [p.e_of_zero for p in products])
+
+    def cut_sum(self, run, products, terms, c, of_zeros):
+        """The terms, with their exponents, and c: cut at 2^(E - F) and added. `of_zeros`: exponents of zeros, or None."""
         if is_nonzero(c):
             terms.append((c, exponent(c, self.acc.emin)))
-        e = max([self.emin] + [e for _, e in terms])
-        return self.finish(run, total([self.cut_term(run, x, ex, e) for x, ex in terms]))
+        exponents = [self.emin] + [e for _, e in terms]
+        if self.zeros in ('exponent', 'both'):
+            exponents += [e for e in of_zeros if e is not None] + ([self.acc.emin] if is_zero(c) else [])
+        e = max(exponents)
+        terms = [(x, ex) for x, ex in terms if is_nonzero(x)]
+        kept = [self.cut_term(run, x, ex, e) for x, ex in terms]
+        bit = any(not equal(new, x) for new, (x, _) in zip(kept, terms))
+        if self.zeros in ('sticky', 'both'):
+            bit = bit or is_zero(c) or any(is_zero(p.value) for p in products)
+        s = total(kept)
+        if self.sticky == 'or' and bit and is_nonzero(s):
+            h = from_units(-1 if self.cut == 'trunc' and s.sign else 1, e - self.f - 70)
+            s = total([s, h])
+        return self.finish(run, s)
 
     def cut_term(self, run, x, ex, e):
         new = cut(x, e - self.f, self.cut)
@@ -178,18 +195,18 @@ class Groups(Align):
         special = self.special(run, [p.value for p in products] + [c] + nans)
         if special is not None:
             return special
-        terms = []
+        terms, of_zeros = [], []
         for group in groups:
             sa, sb = self.scales(run, group[0].k)
-            if all(p.e is None for p in group) or is_zero(sa) or is_zero(sb):
+            if is_zero(sa) or is_zero(sb):
                 continue                                # left out
             emin = run.scale_format.emin
             x = exponent(sa, emin) + exponent(sb, emin)
+            if all(p.e is None for p in group):
+                of_zeros.append(x)
+                continue
             terms.append((multiply(total([p.value for p in group]), multiply(sa, sb)), x))
-        if is_nonzero(c):
-            terms.append((c, exponent(c, self.acc.emin)))
-        e = max([self.emin] + [e for _, e in terms])
-        return self.finish(run, total([self.cut_term(run, x, ex, e) for x, ex in terms if is_nonzero(x)]))
+        return self.cut_sum(run, products, terms, c, of_zeros)
 
 
 class Late(Block):

@@ -28,6 +28,7 @@ KEYS = {
     'scale': (FORMAT, 'align groups exact', 'groups'), 'acc': (FORMAT, 'align groups late', ''),
     'out': (FORMAT, ALL, ''), 'round': (None, ALL, ''), 'sat': (SATURATION, ALL, ''),
     'over': ('mode inf', ALL, ''), 'zero': ('sign plus ieee', 'align groups exact', ''),
+    'sticky': ('none or', 'align groups', ''), 'zeros': ('none sticky exponent both', 'align groups', ''),
 }
 
 

@@ -50,6 +50,9 @@ class Product:
         self.value = multiply(a, b)
         self.invalid = zero_times_infinity(a, b)
         self.e = exponent(a, emin_a) + exponent(b, emin_b) if is_nonzero(self.value) else None
+        # that of a product which a zero operand makes zero, where zeros have one: e(0) is emin of the format
+        self.e_of_zero = sum(exponent(x, emin) if is_nonzero(x) else emin
+                             for x, emin in ((a, emin_a), (b, emin_b))) if is_zero(self.value) else None
 
     def scale(self, sa, sb):
         """Its value and exponent are 2^(sA + sB) as large. A scale of 0 makes a finite product zero; no scale but a NaN
@@ -58,7 +61,6 @@ class Product:
         s = multiply(sa, sb)
         if is_nan(s) or is_finite(self.value):
             self.value = multiply(self.value, s)
-        if self.e is not None and is_nonzero(self.value):
-            self.e += floor_log2(sa) + floor_log2(sb)
-        else:
-            self.e = None
+        scales = floor_log2(sa) + floor_log2(sb) if is_nonzero(s) else None
+        self.e = None if self.e is None or scales is None else self.e + scales
+        self.e_of_zero = None if self.e_of_zero is None or scales is None else self.e_of_zero + scales
