@@ -4,6 +4,7 @@
 #define HALFULP_CLI_BOX_BOX_H
 
 #include "cli/question/vectors.h"
+#include "cli/train/interrupt.h"
 
 /* Answers `count` dot products: arrays of n elements of A and B and of their scales, one of C, one after another;
  * results gets an element of D each. 0, or an exit code after an error line. */
@@ -22,7 +23,17 @@ typedef struct id_box {
 /* Says now and then on standard error how far long work is, also where that is no terminal (progress_due). */
 void id_progress(id_box *box);
 
-/* Fills in the answers of rows first ... first + count - 1. 0, or an exit code. */
+/* Ends a search early, with what it has found: after SIGINT, SIGTERM or SIGHUP, or after so many seconds; 0: no end.
+ * One search at a time. */
+enum { ID_STOPPED = 100 }; /* stands in for an exit code then */
+void id_stop_begin(interrupt *before, double seconds);
+void id_stop_end(const interrupt *before);
+/* Returns 1 from then on. */
+int id_stop_due(void);
+/* Returns the seconds that are left, infinity without an end. */
+double id_stop_left(void);
+
+/* Fills in the answers of rows first ... first + count - 1. 0, an exit code or ID_STOPPED. */
 int id_ask(id_box *box, id_vectors *questions, size_t first, size_t count);
 
 /* A program that is asked by lines, as `halfulp mma` is: standard input and output, one answer for each line, in order.

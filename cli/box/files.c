@@ -100,13 +100,15 @@ static int wait_for(const id_files *files, pid_t pid) {
     if (done == pid) break;
     if (done < 0 && errno != EINTR) return cli_fail(files->command[0], "%s", strerror(errno));
     clock_gettime(CLOCK_MONOTONIC, &now);
-    if ((double)(now.tv_sec - start.tv_sec) > files->seconds) {
+    if ((double)(now.tv_sec - start.tv_sec) > files->seconds || id_stop_due()) {
       kill(pid, SIGKILL);
       waitpid(pid, &status, 0);
+      if (id_stop_due()) return ID_STOPPED;
       return cli_fail(files->command[0], "gave no product within %g seconds", files->seconds);
     }
     nanosleep(&nap, NULL);
   }
+  if (id_stop_due()) return ID_STOPPED;
   if (WIFSIGNALED(status)) return cli_fail(files->command[0], "ended by signal %d", WTERMSIG(status));
   if (WEXITSTATUS(status)) return cli_fail(files->command[0], "ended with exit status %d", WEXITSTATUS(status));
   return CLI_OK;

@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <math.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdlib.h>
@@ -158,16 +159,30 @@ static const char *ending(id_program *program, char *text, size_t size) {
   return text;
 }
 
+/* Writes how many digits a question has, for a box that has not answered any: it may read lines of another form. */
+static const char *form_of_lines(const id_program *program, char *text, size_t size) {
+  const id_shape *shape = program->shape;
+  text[0] = 0;
+  if (!program->answered)
+    snprintf(text, size, "; a line has K = %u elements of %u hex digits for A, of %u for B, and %u digits for C",
+             shape->n, (hu_type_width(shape->a) + 3) / 4, (hu_type_width(shape->b) + 3) / 4,
+             (hu_type_width(shape->result) + 3) / 4);
+  return text;
+}
+
 static int fail_ended(asking *batch) {
-  char question[512], how[128];
+  char question[512], how[128], form[160];
+  if (id_stop_due()) return ID_STOPPED;
   name_question(batch, question, sizeof question);
   ending(batch->program, how, sizeof how);
-  return cli_fail(NULL, "the box ended%s, after %llu answers; the question was %s", how,
-                  (unsigned long long)batch->program->answered, question);
+  return cli_fail(NULL, "the box ended%s, after %llu answers; the question was %s%s", how,
+                  (unsigned long long)batch->program->answered, question,
+                  form_of_lines(batch->program, form, sizeof form));
 }
 
 static int fail_silent(asking *batch) {
   char question[512];
+  if (id_stop_due()) return ID_STOPPED;
   name_question(batch, question, sizeof question);
   return cli_fail(NULL,
                   "the box gave no answer within %g seconds, after %llu answers; the question was %s; a program has to "
@@ -178,7 +193,7 @@ static int fail_silent(asking *batch) {
 /* Takes a line that has come in whole. */
 static int take_answer(asking *batch) {
   id_program *program = batch->program;
-  char question[512];
+  char question[512], form[160];
   uint64_t x;
   unsigned digits = (hu_type_width(program->shape->result) + 3) / 4;
   char *at = program->line;
@@ -190,8 +205,8 @@ static int take_answer(asking *batch) {
   if (batch->got == batch->count) return cli_fail(NULL, "the box gives more lines than it was asked: '%.60s'", at);
   if (strlen(at) != digits || !hex_parse(&x, at, digits)) {
     name_question(batch, question, sizeof question);
-    return cli_fail(NULL, "the box answers '%.60s', which is not %u hex digits; the question was %s", at, digits,
-                    question);
+    return cli_fail(NULL, "the box answers '%.60s', which is not %u hex digits; the question was %s%s", at, digits,
+                    question, form_of_lines(program, form, sizeof form));
   }
   id_put(&batch->view, ID_D, batch->got, 0, x);
   if (program->log) {
@@ -233,7 +248,8 @@ static int converse(asking *batch) {
   while (batch->got < batch->count) {
     struct pollfd polled[2] = {{batch->program->out, POLLIN, 0},
                                {batch->sent < batch->size ? batch->program->in : -1, POLLOUT, 0}};
-    int ready = poll(polled, 2, (int)(batch->program->seconds * 1000));
+    int ready = poll(polled, 2, (int)(fmin(batch->program->seconds, id_stop_left()) * 1000) + 1);
+    if (id_stop_due()) return ID_STOPPED;
     if (ready < 0 && errno == EINTR) continue;
     if (ready <= 0) return fail_silent(batch);
     int broken = polled[1].revents && send_more(batch) < 0;

@@ -10,6 +10,7 @@
 #include "cli/identify/report.h"
 #include "cli/identify/distinguish.h"
 #include "cli/vectors/dot_line.h"
+#include "halfulp/formats/ieee.h"
 
 enum {
   KEY_FA = CLI_KEY_FREE,
@@ -34,7 +35,8 @@ enum {
   KEY_DISTINGUISH,
   KEY_TRIES,
   KEY_QUANTIZER,
-  KEY_ANSWER
+  KEY_ANSWER,
+  KEY_SECONDS
 };
 
 /* What is asked for. */
@@ -45,7 +47,7 @@ enum { OF_BOX = CLI_FOR(IDENTIFY), OF_MODELS = OF_BOX | CLI_FOR(DISTINGUISH), OF
 typedef struct state {
   id_shape shape;
   int has_a, has_b, has_d, json, explain, gemm, distinguish, answer;
-  uint64_t k, every, seed, verify, timeout, tile, tries;
+  uint64_t k, every, seed, verify, timeout, tile, tries, seconds;
   const char *library, *function, *beside, *log, *golden, *report, *quantizer;
 } state;
 
@@ -54,16 +56,28 @@ static int set_element(hu_type *element, int *has, const char *value) {
   return cli_read_element(element, value);
 }
 
+/* Reads elements of A or B. Registers hold TF32 as patterns of binary32, and so does a line of `halfulp mma`. */
+static int set_operand(hu_type *element, int *has, uint8_t *low, const char *value) {
+  enum { TF32_LOW = 13 };
+  int status = set_element(element, has, value), is_tf32;
+  is_tf32 =
+      status == CLI_OK && element->kind == HU_TYPE_CODES && hu_format_equal(element->format, hu_format_ieee(8, 10, 0));
+  if (is_tf32) *element = hu_type_codes(hu_binary32());
+  *low = is_tf32 ? TF32_LOW : 0;
+  return status;
+}
+
 static int set(void *into, int key, const char *value) {
   state *asked = into;
   switch (key) {
-    case KEY_FA: return set_element(&asked->shape.a, &asked->has_a, value);
-    case KEY_FB: return set_element(&asked->shape.b, &asked->has_b, value);
+    case KEY_FA: return set_operand(&asked->shape.a, &asked->has_a, &asked->shape.low[0], value);
+    case KEY_FB: return set_operand(&asked->shape.b, &asked->has_b, &asked->shape.low[1], value);
     case KEY_FD: return set_element(&asked->shape.result, &asked->has_d, value);
     case KEY_K: return cli_read_u64(&asked->k, "--k", value, 1, 4096);
     case KEY_SCALE: return cli_read_format(&asked->shape.scale, value);
     case KEY_EVERY: return cli_read_u64(&asked->every, "--share", value, 1, 4096);
     case KEY_TILE: return cli_read_u64(&asked->tile, "--tile", value, 1, 1024);
+    case KEY_SECONDS: return cli_read_u64(&asked->seconds, "--seconds", value, 1, 31536000);
     case KEY_TIMEOUT: return cli_read_u64(&asked->timeout, "--timeout", value, 1, 86400);
     case KEY_VERIFY: return cli_read_u64(&asked->verify, "--verify", value, 0, UINT64_C(1) << 40);
     case CLI_KEY_SEED: return cli_read_u64(&asked->seed, "--seed", value, 0, UINT64_MAX);
@@ -87,7 +101,8 @@ static int set(void *into, int key, const char *value) {
 }
 
 static const cli_option options[] = {
-    {KEY_FA | OF_MODELS, "fa", "FORMAT", "elements of A: a format, binary64, s8, u8, s4, u4"},
+    {KEY_FA | OF_MODELS, "fa", "FORMAT",
+     "elements of A: a format, binary64, s8, u8, s4, u4; tf32: patterns of binary32"},
     {KEY_FB | OF_MODELS, "fb", "FORMAT", "elements of B; default: those of A"},
     {KEY_FD | OF_MODELS, "fd", "FORMAT",
      "elements of C and D; default binary32, with integers s32, with binary64 binary64"},
@@ -106,7 +121,9 @@ static const cli_option options[] = {
      "the box reads standard output and answers on standard input; the report is FILE"},
     {KEY_TIMEOUT | OF_BOXES, "timeout", "N",
      "seconds that the box may be silent, with --quantizer may run; default 30"},
-    {KEY_VERIFY | OF_BOXES, "verify", "N", "drawn questions that the model has to stand in the end; default 100000"},
+    {KEY_SECONDS | OF_BOX, "seconds", "N", "end the search after so long and print what is known by then"},
+    {KEY_VERIFY | OF_BOXES, "verify", "N",
+     "drawn questions that the model has to stand in the end, or that the nearest one is counted on; default 100000"},
     {CLI_KEY_SEED, "seed", "K", "key of the random numbers that draw the questions; default 1"},
     {KEY_LOG | OF_BOX, "log", "FILE", "every question with its answer, for a command"},
     {KEY_GOLDEN | OF_BOX, "golden", "FOLDER", "where the golden files are; default: the installed ones"},
@@ -135,9 +152,12 @@ static const cli_command command = {
     "The command asks where candidates differ, until one is left, and then verifies it on many more questions. It\n"
     "prints the model's text and, for each parameter, the question that decides it. Where no model gives all answers, "
     "it\n"
-    "prints the nearest, and the shortest question on which that fails. Exit code 0: a model, or an order of "
+    "prints the nearest, and the shortest question of each kind on which that fails. Interrupted, or after --seconds, "
+    "it\n"
+    "prints what is known by then. Exit code 0: a model, or an order of "
     "additions,\n"
-    "was found; 1: none was, or the box contradicts itself; 2: it ended, was silent or wrote something else.\n\n"
+    "was found; 1: none was, it was stopped, or the box contradicts itself; 2: it ended, was silent or wrote something "
+    "else.\n\n"
     "--distinguish prints A B C [SCALES_A SCALES_B] of a question that the models answer differently, made short: few\n"
     "products, simple operands; formats default to those of a named model. Where all questions of these formats and K\n"
     "are at most 2^30 each of them is tried, and none found is a proof that the models are equal; else questions are\n"
@@ -159,9 +179,15 @@ static const cli_command command = {
     4096,
     set};
 
+/* Takes the elements of A for B. */
+static void copy_operand(state *asked) {
+  asked->shape.b = asked->shape.a;
+  asked->shape.low[1] = asked->shape.low[0];
+}
+
 static int choose_shape(state *asked) {
   if (!asked->has_a) return cli_fail(NULL, "identify: --fa is missing: the format of the box's operands");
-  if (!asked->has_b) asked->shape.b = asked->shape.a;
+  if (!asked->has_b) copy_operand(asked);
   if (!asked->has_d) {
     asked->shape.result = hu_type_codes(hu_format_ieee(8, 23, 0));
     if (asked->shape.a.kind == HU_TYPE_BINARY64) asked->shape.result = asked->shape.a;
@@ -242,8 +268,11 @@ static int search(const state *asked, id_box *box, FILE *steps, char **text) {
   id_search search;
   id_result result;
   id_settings settings = {asked->seed, asked->verify, asked->golden};
+  interrupt before;
   id_search_start(&search, box, asked->seed, steps);
+  id_stop_begin(&before, (double)asked->seconds);
   int status = id_identify(&search, &settings, &result);
+  id_stop_end(&before);
   fflush(steps);
   if (status == CLI_OK) status = report_result(asked, &search, &result, *text);
   id_result_free(&result);
@@ -300,7 +329,7 @@ static int choose_models(state *asked, char **text, hu_accum model[2]) {
     take_shape(asked, &dot, named);
   }
   if (!asked->has_a) return cli_fail(NULL, "identify: no named model; use --fa, --fb and --fd");
-  if (!asked->has_b) asked->shape.b = asked->shape.a;
+  if (!asked->has_b) copy_operand(asked);
   if (!asked->has_d) asked->shape.result = hu_type_codes(hu_format_ieee(8, 23, 0));
   if (asked->k) asked->shape.n = (uint32_t)asked->k;
   if (!asked->shape.n) asked->shape.n = 8;

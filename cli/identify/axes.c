@@ -86,9 +86,13 @@ static int has_length(const hu_accum *model) {
   return model->block.rule != HU_BLOCK_CHAIN || model->block.order != HU_BLOCK_ORDER_UP;
 }
 
-/* Returns 1 if it can flush: an exact block does where its format does. */
+/* Returns 1 if its sums are flushed where their format says so: rules with the key ftz flush by that. */
+static int flushes_by_format(const hu_accum *model) {
+  return has_rounding(model) && !is_block(model, hu_block_key_at(HU_BLOCK_KEY_FTZ)->rules);
+}
+
 static int can_flush(const hu_accum *model) {
-  return is_block(model, EXACT) && model->sum.e && model->sum.zero == HU_ZERO_FIELD &&
+  return flushes_by_format(model) && model->sum.e && model->sum.zero == HU_ZERO_FIELD &&
          model->sum.subnormal != HU_SUBNORMAL_NONE;
 }
 
@@ -200,7 +204,7 @@ static void put_all(values *list, const id_space *space, int i, const hu_accum *
     case ID_AXIS_EMIN: put_range(list, space->lowest, id_operand_of(space->shape->result).emax); break;
     case ID_AXIS_AS: put_range(list, 0, AS_NAMES - 1); break;
     case ID_AXIS_FTZ:
-      if (is_block(model, EXACT))
+      if (flushes_by_format(model))
         put_range(list, 0, 1);
       else
         put_key(list, axes[i].key, block);
@@ -232,7 +236,7 @@ int id_axis_get(const id_space *space, int i, const hu_accum *model) {
     case ID_AXIS_WRAP: return model->slices ? (int)(space->shape->n + model->slices) : (int)model->promote;
     case ID_AXIS_AS: return as_value(model->block.as);
     case ID_AXIS_FTZ:
-      if (is_block(model, EXACT)) return model->sum.subnormal == HU_SUBNORMAL_FLUSH;
+      if (flushes_by_format(model)) return model->sum.subnormal == HU_SUBNORMAL_FLUSH;
       break;
     case ID_AXIS_SAT: return model->mode.saturate;
     default: break;
@@ -270,7 +274,7 @@ void id_axis_set(const id_space *space, int i, hu_accum *model, int value) {
     case ID_AXIS_WRAP: set_wrap(space, model, value); break;
     case ID_AXIS_AS: block->as = as_format(value); break;
     case ID_AXIS_FTZ:
-      if (is_block(model, EXACT))
+      if (flushes_by_format(model))
         model->sum.subnormal = value ? HU_SUBNORMAL_FLUSH : HU_SUBNORMAL_GRADUAL;
       else
         hu_block_key_set(block, axes[i].key, value);

@@ -119,7 +119,8 @@ static int digit_matters(id_search *search, int j) {
 
 static int read_inputs(id_search *search) {
   int digits = search->box->shape.a.format.m, j = 0, matters = 0;
-  if (search->box->shape.a.kind != HU_TYPE_CODES || search->box->shape.every) return CLI_OK;
+  if (search->box->shape.a.kind != HU_TYPE_CODES || search->box->shape.every || search->box->shape.low[0])
+    return CLI_OK;
   while (j < digits && (matters = digit_matters(search, j)) == 0) j++;
   if (matters < 0) return search->status ? search->status : CLI_BAD;
   search->space.inputs = matters && j ? digits - j : 0;

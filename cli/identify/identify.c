@@ -2,11 +2,13 @@
 /* See identify.h. */
 #include "cli/identify/identify.h"
 
+#include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
 #include "cli/base/cli.h"
-#include "cli/identify/distinguish.h"
+#include "cli/identify/failing.h"
+#include "cli/identify/first.h"
 
 static double now(void) {
   struct timespec time;
@@ -19,26 +21,14 @@ void id_result_free(id_result *result) {
   id_tree_free(&result->tree);
   id_vectors_free(&result->failing);
   id_names_free(&result->names);
-}
-
-/* Keeps row `row` of the questions, on which the box fails the result; `other` is what it should be. */
-static int put_failing(id_result *result, const id_vectors *questions, size_t row, uint64_t other) {
-  result->failing.count = 0;
-  if (id_vectors_grow(&result->failing, 1) == SIZE_MAX) return cli_fail(NULL, "not enough memory");
-  id_vectors_copy(&result->failing, 0, questions, row);
-  result->other = other;
-  return CLI_OK;
+  for (int i = 0; i < ID_KINDS; i++)
+    if (result->failures[i].question.shape) id_vectors_free(&result->failures[i].question);
+  free(result->notes);
 }
 
 /* ---- is it a function at all ---- */
 
 enum { HEALTH_ROWS = 128 };
-
-static int is_constant(const id_vectors *questions) {
-  for (size_t i = 1; i < questions->count; i++)
-    if (!id_same(questions->shape, id_get(questions, ID_D, 0, 0), id_get(questions, ID_D, i, 0))) return 0;
-  return 1;
-}
 
 /* Asks the questions again, the last first. */
 static int ask_again(id_search *search, const id_vectors *questions, id_result *result) {
@@ -52,7 +42,7 @@ static int ask_again(id_search *search, const id_vectors *questions, id_result *
     uint64_t first = id_get(questions, ID_D, questions->count - 1 - i, 0), second = id_get(&again, ID_D, i, 0);
     if (first == second) continue;
     result->verdict = ID_NOISY;
-    status = put_failing(result, questions, questions->count - 1 - i, second);
+    status = id_put_failing(result, questions, questions->count - 1 - i, second);
     break;
   }
   id_vectors_free(&again);
@@ -66,11 +56,7 @@ static int look_at_health(id_search *search, id_result *result) {
   id_draw(&questions, 0, HEALTH_ROWS / 2, ID_DRAW_ONE, &search->random);
   id_draw(&questions, HEALTH_ROWS / 2, HEALTH_ROWS / 2, ID_DRAW_MANY, &search->random);
   int status = id_ask(search->box, &questions, 0, HEALTH_ROWS);
-  if (status == CLI_OK && is_constant(&questions)) {
-    result->verdict = ID_CONSTANT;
-    status = put_failing(result, &questions, 0, 0);
-  }
-  if (status == CLI_OK && result->verdict != ID_CONSTANT) status = ask_again(search, &questions, result);
+  if (status == CLI_OK) status = ask_again(search, &questions, result);
   id_vectors_free(&questions);
   return status;
 }
@@ -129,34 +115,6 @@ static int verify(id_search *search, const id_settings *settings, id_result *res
 
 /* ---- where no model is ---- */
 
-typedef struct failing {
-  id_search *search;
-  const hu_accum *model;
-  int status;
-} failing;
-
-/* Returns 1 if the box still contradicts the model on row 0. */
-static int still_fails(void *context, id_vectors *questions) {
-  failing *failure = context;
-  if (failure->status != CLI_OK) return 0;
-  failure->status = id_ask(failure->search->box, questions, 0, 1);
-  return failure->status == CLI_OK && id_first_difference(failure->model, questions, 0, 1) == 0;
-}
-
-static int shorten_failing(id_search *search, id_result *result) {
-  failing failure = {search, &result->model, CLI_OK};
-  size_t row = id_first_difference(&result->model, &search->asked, 0, search->asked.count);
-  if (row == search->asked.count) return CLI_OK;
-  int status = put_failing(result, &search->asked, row, 0);
-  if (status != CLI_OK) return status;
-  id_shorten(&result->failing, still_fails, &failure);
-  if (failure.status == CLI_OK) failure.status = id_ask(search->box, &result->failing, 0, 1);
-  uint64_t answer[1] = {0};
-  if (id_compute(&result->model, &result->failing, 0, 1, answer) == HU_OK)
-    memcpy(&result->other, answer, id_column_size(&search->box->shape, ID_D));
-  return failure.status;
-}
-
 /* Compares two answers. Zeros of either sign are one here: an accumulator that starts from +0 is not seen in a tree. */
 static int near_enough(const id_shape *shape, uint64_t x, uint64_t y) {
   return id_same(shape, x, y) || (id_value(shape->result, x) == 0 && id_value(shape->result, y) == 0);
@@ -212,7 +170,7 @@ static int settle_for_less(id_search *search, const id_settings *settings, id_re
     (void)id_repair(search, &bases, &result->model);
     id_set_free(&bases);
   }
-  return shorten_failing(search, result);
+  return id_check_nearest(search, settings->verify, result);
 }
 
 /* ---- all of it ---- */
@@ -227,7 +185,8 @@ static void note_nan(id_search *search, id_result *result) {
 enum { TREE_MOST = 256 };
 
 static int identify(id_search *search, const id_settings *settings, id_result *result) {
-  int status = look_at_health(search, result);
+  int status = id_look_first(search, result);
+  if (status == CLI_OK && result->verdict < ID_NOISY) status = look_at_health(search, result);
   if (status != CLI_OK || result->verdict >= ID_NOISY) return status;
   if (search->box->shape.n <= TREE_MOST) status = id_tree_find(search, &result->tree);
   if (search->log && status == CLI_OK) {
@@ -257,12 +216,41 @@ static int identify(id_search *search, const id_settings *settings, id_result *r
   return ask_again(search, &search->asked, result);
 }
 
+/* Returns the candidate that gives most answers, of the first ones. */
+static const hu_accum *best_of(const id_search *search) {
+  enum { LOOKED_AT = 128 };
+  size_t best = 0, most = 0;
+  for (size_t i = 0; i < search->set.count && i < LOOKED_AT; i++) {
+    size_t score = id_score(&search->set.x[i], &search->asked);
+    if (score < most) continue;
+    most = score;
+    best = i;
+  }
+  return &search->set.x[best];
+}
+
+/* Takes what is known where a search was stopped. */
+static void take_unfinished(const id_search *search, id_result *result) {
+  if (result->verdict == ID_NEAREST) return;
+  result->verdict = ID_UNFINISHED;
+  result->questions = search->box->asked;
+  result->candidates = search->set.count;
+  result->has_model = search->set.count || search->has_nearest;
+  if (search->set.count) result->model = *best_of(search);
+  if (!search->set.count && search->has_nearest) result->model = search->nearest;
+}
+
 int id_identify(id_search *search, const id_settings *settings, id_result *result) {
   double start = now();
   memset(result, 0, sizeof *result);
   result->tree.root = -1;
+  result->tree.why = id_tree_stopped;
   id_vectors_start(&result->failing, &search->box->shape);
   int status = identify(search, settings, result);
+  if (status == ID_STOPPED) {
+    take_unfinished(search, result);
+    status = CLI_OK;
+  }
   result->seconds = now() - start;
   return status;
 }

@@ -7,12 +7,24 @@
 #include "cli/identify/tree.h"
 
 enum {
-  ID_FOUND,   /* a model gives every answer */
-  ID_ORDERED, /* no model, but a tree of rounded additions does */
-  ID_NEAREST, /* nothing does; the nearest model, and the shortest question on which it fails */
-  ID_NOISY,   /* the box answered the same question twice, and differently */
-  ID_CONSTANT /* it gives one answer to everything, or NaN */
+  ID_FOUND,      /* a model gives every answer */
+  ID_ORDERED,    /* no model, but a tree of rounded additions does */
+  ID_NEAREST,    /* nothing does; the nearest model, and the shortest question on which it fails */
+  ID_UNFINISHED, /* it was stopped; what was known by then, perhaps a model that gives most answers */
+  ID_NOISY,      /* the box answered the same question twice, and differently */
+  ID_CONSTANT    /* it gives one answer to everything, or NaN */
 };
+
+/* Kinds of questions, by the operands and by both answers; the first that holds. */
+enum { ID_KIND_SPECIAL, ID_KIND_SUBNORMAL, ID_KIND_ZERO, ID_KIND_TIE, ID_KIND_NORMAL, ID_KINDS /* (count) */ };
+extern const char *const id_kind_words[ID_KINDS];
+
+/* The shortest question of a kind, with the box's answer, on which the nearest model fails. */
+typedef struct id_failure {
+  id_vectors question; /* one row; none: no failure of this kind was seen */
+  uint64_t gives;      /* what the model gives */
+  uint64_t count;      /* drawn questions of the kind that it fails */
+} id_failure;
 
 enum { ID_NAMES_MOST = 160 };
 
@@ -34,15 +46,19 @@ typedef struct id_names {
 typedef struct id_result {
   int verdict;
   hu_accum model;    /* found, or the nearest */
+  int has_model;     /* ID_UNFINISHED: there is one */
+  char *notes;       /* lines on what the first ten questions show */
   size_t candidates; /* that no question distinguished */
   id_decisions decisions;
   id_tree tree;
   int fused, sum;                       /* ID_ORDERED: products go into additions unrounded; which sum it is (tree.h) */
   uint64_t questions, verified, probes; /* to find it; drawn ones, and golden probes, that it stood afterwards */
   id_names names;                       /* of a model that was found */
-  id_vectors failing; /* one row with the box's answer, where the model fails or the box contradicts itself */
-  uint64_t other;     /* the model's answer, or the box's second one */
-  uint64_t nan;       /* the pattern of a NaN that was seen, 0 */
+  id_vectors failing;        /* one row with the box's answer, where the model fails or the box contradicts itself */
+  uint64_t other;            /* the model's answer, or the box's second one */
+  uint64_t checked, differs; /* ID_NEAREST: drawn questions, and those on which the model fails */
+  id_failure failures[ID_KINDS]; /* ID_NEAREST */
+  uint64_t nan;                  /* the pattern of a NaN that was seen, 0 */
   double seconds;
 } id_result;
 

@@ -38,7 +38,7 @@ static void offer(id_search *search, beam *kept, const hu_accum *model) {
 /* Offers all values of one parameter, or some where there are many. */
 static void offer_neighbours(id_search *search, beam *kept, const hu_accum *from) {
   static int values[ID_VALUES_MOST];
-  for (int axis = 0; axis < ID_AXES; axis++) {
+  for (int axis = 0; axis < ID_AXES && !id_stop_due(); axis++) {
     size_t count = id_axis_values(&search->space, axis, from, values), step = 1;
     if (count > NEAR_VALUES) step = count / NEAR_VALUES;
     for (size_t i = step > 1 ? (size_t)id_random_below(&search->random, step) : 0; i < count && count > 1; i += step) {

@@ -16,7 +16,7 @@ const char *id_model_text(const id_search *search, const hu_accum *model, char t
 }
 
 const char *id_verdict_word(const id_result *result) {
-  static const char *const words[] = {"found", "order", "nearest", "noisy", "constant"};
+  static const char *const words[] = {"found", "order", "nearest", "stopped", "noisy", "constant"};
   return words[result->verdict];
 }
 
@@ -34,8 +34,9 @@ void id_print_answer(FILE *out, const id_shape *shape, uint64_t answer) {
 
 static void print_shape(FILE *out, const id_shape *shape) {
   char a[CLI_NAME_MAX], b[CLI_NAME_MAX], result[CLI_NAME_MAX];
-  fprintf(out, "A %s, B %s, C and D %s, K = %u\n", cli_element_name(a, shape->a), cli_element_name(b, shape->b),
-          cli_element_name(result, shape->result), shape->n);
+  fprintf(out, "A %s, B %s, C and D %s, K = %u%s%s\n", cli_element_name(a, shape->a), cli_element_name(b, shape->b),
+          cli_element_name(result, shape->result), shape->n, shape->without_c ? ", without C" : "",
+          shape->low[0] || shape->low[1] ? "; tf32 is patterns of binary32 whose 13 low digits are 0" : "");
 }
 
 /* Prints the question, what the box said and what the other said. */
@@ -116,13 +117,31 @@ static void print_nearest(FILE *out, const id_search *search, const id_result *r
       out,
       "no model of this language gives all answers\nnearest: %s, which gives %zu of the %zu answers of the search\n",
       id_model_text(search, &result->model, text), id_score(&result->model, &search->asked), search->asked.count);
+  if (result->checked)
+    fprintf(out, "it differs in %llu of %llu drawn questions (%.3g %%)\n", (unsigned long long)result->differs,
+            (unsigned long long)result->checked, 100 * (double)result->differs / (double)result->checked);
   if (!result->failing.count) return;
-  fputs("the shortest question found on which it fails (A B C):\n", out);
-  print_case(out, &search->box->shape, &result->failing, result->other, "the nearest model");
+  fputs("the shortest question of each kind on which it fails (A B C):\n", out);
+  for (int i = 0; i < ID_KINDS; i++) {
+    const id_failure *failure = &result->failures[i];
+    if (!failure->question.count) continue;
+    fprintf(out, "  %s, %llu of those drawn:\n", id_kind_words[i], (unsigned long long)failure->count);
+    print_case(out, &search->box->shape, &failure->question, failure->gives, "the nearest model");
+  }
+}
+
+static void print_unfinished(FILE *out, const id_search *search, const id_result *result) {
+  char text[HU_ACCUM_TEXT_MAX];
+  fputs("stopped before the search had ended\n", out);
+  if (result->candidates) fprintf(out, "%zu models of those tried so far give all answers; ", result->candidates);
+  if (result->has_model)
+    fprintf(out, "%s gives %zu of the %zu answers of the search\n", id_model_text(search, &result->model, text),
+            id_score(&result->model, &search->asked), search->asked.count);
 }
 
 void id_print_text(FILE *out, const id_search *search, const id_result *result) {
   print_shape(out, &search->box->shape);
+  if (result->notes && result->verdict != ID_NOISY) fputs(result->notes, out);
   if (result->verdict == ID_NOISY) {
     fputs("noisy: the box gave two answers to one question, which no model does\n", out);
     print_case(out, &search->box->shape, &result->failing, result->other, "the second time");
@@ -151,6 +170,7 @@ void id_print_text(FILE *out, const id_search *search, const id_result *result) 
             (unsigned long long)result->verified,
             result->fused ? "fused into the addition that takes them" : "rounded first");
   if (result->verdict == ID_NEAREST) print_nearest(out, search, result);
+  if (result->verdict == ID_UNFINISHED) print_unfinished(out, search, result);
   fprintf(out, "%llu questions before the verification, %llu in all, %.1f seconds\n",
           (unsigned long long)result->questions, (unsigned long long)search->box->asked, result->seconds);
 }

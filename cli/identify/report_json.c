@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The report as one JSON object. */
 #include <stdlib.h>
+#include <string.h>
 
 #include "cli/accum/text.h"
 #include "cli/base/cli.h"
@@ -62,7 +63,7 @@ static void put_names(FILE *out, const id_shape *shape, const id_names *names) {
 static void put_model(FILE *out, const id_search *search, const id_result *result) {
   static const char *const sums[ID_SUMS] = {"tree", "binary32", "binary64"};
   char text[HU_ACCUM_TEXT_MAX], confidence[200];
-  if (result->verdict == ID_FOUND || result->verdict == ID_NEAREST)
+  if (result->verdict == ID_FOUND || result->verdict == ID_NEAREST || result->has_model)
     put_string(out, "model", id_model_text(search, &result->model, text));
   if (result->verdict == ID_ORDERED)
     cli_json(out, ", 'products': ?, 'sums': ?", JSON(result->fused ? "fused" : "rounded"), JSON(sums[result->sum]));
@@ -79,6 +80,36 @@ static void put_model(FILE *out, const id_search *search, const id_result *resul
   fputs("  ]", out);
 }
 
+/* Writes the lines as an array. */
+static void put_notes(FILE *out, const char *text) {
+  fputs(", \"notes\": [", out);
+  for (int i = 0; *text; i++) {
+    char line[512];
+    size_t length = strcspn(text, "\n");
+    snprintf(line, sizeof line, "%.*s", (int)length, text);
+    cli_json(out, "??", cli_comma(i == 0), JSON(line));
+    text += length + (text[length] == '\n');
+  }
+  fputc(']', out);
+}
+
+/* Writes how far the nearest model is, and the shortest question of each kind on which it fails. */
+static void put_failures(FILE *out, const id_shape *shape, const id_result *result) {
+  int count = 0;
+  cli_json(out, ",\n  'checked': ?, 'differs': ?, 'failures': [", JSON(result->checked), JSON(result->differs));
+  for (int i = 0; i < ID_KINDS; i++) {
+    const id_failure *failure = &result->failures[i];
+    if (!failure->question.count) continue;
+    cli_json(out, "?\n    {'kind': ?, 'drawn': ?", cli_plain(count++ ? "," : ""), JSON(id_kind_words[i]),
+             JSON(failure->count));
+    put_printed(out, "question", &failure->question, NULL);
+    put_answer(out, shape, "box", id_get(&failure->question, ID_D, 0, 0));
+    put_answer(out, shape, "model_gives", failure->gives);
+    fputc('}', out);
+  }
+  fputc(']', out);
+}
+
 void id_print_json(FILE *out, const id_search *search, const id_result *result) {
   const id_shape *shape = &search->box->shape;
   char name[3][CLI_NAME_MAX];
@@ -87,6 +118,8 @@ void id_print_json(FILE *out, const id_search *search, const id_result *result) 
            JSON(cli_element_name(name[2], shape->result)), JSON(shape->n));
   if (result->verdict < ID_NOISY) put_printed(out, "tree", NULL, &result->tree);
   put_model(out, search, result);
+  put_notes(out, result->notes ? result->notes : "");
+  if (result->verdict == ID_NEAREST) put_failures(out, shape, result);
   if (result->failing.count) {
     put_printed(out, "failing", &result->failing, NULL);
     put_answer(out, shape, "box", id_get(&result->failing, ID_D, 0, 0));

@@ -61,6 +61,7 @@ int id_ask(id_box *box, id_vectors *questions, size_t first, size_t count) {
     at[i] = bytes ? (const char *)questions->column[i] + first * bytes : NULL;
     if (i == ID_D) result = (char *)questions->column[i] + first * bytes;
   }
+  if (id_stop_due()) return ID_STOPPED;
   box->asked += count;
   id_progress(box);
   int status =
@@ -230,6 +231,7 @@ static void take_sample(id_search *search, sample *drawn) {
 }
 
 static int expand(id_search *search, const int *axes, hu_accum model, id_set *into) {
+  if (id_stop_due()) return 0;
   if (*axes < 0) return !id_agrees(search, &model) || id_set_add(into, &model);
   int *values = malloc(ID_VALUES_MOST * sizeof *values), fine = values != NULL;
   size_t count = fine ? id_axis_values(&search->space, *axes, &model, values) : 0;
@@ -245,6 +247,10 @@ static int expand_all(id_search *search, const int *axes) {
   id_set into = {0};
   int fine = 1;
   for (size_t i = 0; i < search->set.count && fine; i++) fine = expand(search, axes, search->set.x[i], &into);
+  if (id_stop_due()) { /* those before stand for what is left */
+    id_set_free(&into);
+    return ID_STOPPED;
+  }
   id_set_free(&search->set);
   search->set = into;
   return fine ? CLI_OK : cli_fail(NULL, "not enough memory for the candidates");

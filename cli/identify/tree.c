@@ -19,6 +19,8 @@ typedef struct mask {
   id_vectors questions;
 } mask;
 
+const char id_tree_stopped[] = "the search was stopped before it was seen";
+
 static int smaller(int x, int y) { return x < y ? x : y; }
 static int larger(int x, int y) { return x > y ? x : y; }
 
@@ -237,7 +239,7 @@ int id_tree_find(id_search *search, id_tree *tree) {
     return CLI_OK;
   }
   tree->root = -1;
-  tree->why = "the answers to masked sums are no counts of terms";
+  tree->why = probe.status == ID_STOPPED ? id_tree_stopped : "the answers to masked sums are no counts of terms";
   return probe.status < 0 ? CLI_OK : probe.status;
 }
 

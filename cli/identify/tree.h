@@ -22,6 +22,9 @@ typedef struct id_tree {
   const char *why;           /* why there is no tree */
 } id_tree;
 
+/* Why there is none where a search ended before. */
+extern const char id_tree_stopped[];
+
 /* Asks and builds. The questions stay among those asked. Returns 0 or an exit code; root is -1 where these formats have
  * no M and unit, or where the answers are no counts. */
 int id_tree_find(id_search *search, id_tree *tree);

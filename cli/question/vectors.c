@@ -98,6 +98,7 @@ uint64_t id_get(const id_vectors *questions, int column, size_t row, size_t k) {
 }
 
 void id_put(id_vectors *questions, int column, size_t row, size_t k, uint64_t pattern) {
+  if (column <= ID_B) pattern = pattern >> questions->shape->low[column] << questions->shape->low[column];
   cli_put_pattern(questions->column[column], row * id_column_length(questions->shape, column) + k,
                   id_column_size(questions->shape, column), pattern);
 }
@@ -145,7 +146,9 @@ static hu_view view_of(const id_vectors *questions, int column, size_t first) {
   return x;
 }
 
-hu_status id_compute(const hu_accum *model, const id_vectors *questions, size_t first, size_t count, void *z) {
+hu_status id_compute_rounded(const hu_accum *model, const id_vectors *questions, size_t first, size_t count,
+                             uint8_t mode, void *z) {
+  hu_how how = {0};
   hu_product x = hu_product_of_dot(questions->shape->n, hu_output_of(z, 1, questions->shape->result),
                                    view_of(questions, ID_A, first), view_of(questions, ID_B, first), model);
   x.m = count;
@@ -153,7 +156,12 @@ hu_status id_compute(const hu_accum *model, const id_vectors *questions, size_t 
   x.c = view_of(questions, ID_C, first);
   x.sa = view_of(questions, ID_SA, first);
   x.sb = view_of(questions, ID_SB, first);
-  return hu_dot(&x, NULL);
+  how.mode.round = mode;
+  return hu_dot(&x, mode ? &how : NULL);
+}
+
+hu_status id_compute(const hu_accum *model, const id_vectors *questions, size_t first, size_t count, void *z) {
+  return id_compute_rounded(model, questions, first, count, HU_RNE, z);
 }
 
 int id_is_nan(const id_shape *shape, uint64_t x) {

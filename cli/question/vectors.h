@@ -13,6 +13,7 @@ typedef struct id_shape {
   hu_format scale; /* of the scales of A and of B; all zero: the box takes no scales */
   uint32_t every;  /* products that share a scale; 0: no scales */
   uint32_t n;      /* products of a dot product */
+  uint8_t low[2];  /* lowest digits of A and of B that are 0 in every question: 13 for TF32 in patterns of binary32 */
   int without_c;   /* 1: the box takes no C, which is +0 in every question */
   int sums;        /* 1: the box adds numbers: B is 1 in every question */
 } id_shape;
@@ -48,6 +49,9 @@ size_t id_terms(const id_vectors *questions, size_t row);
 
 /* Computes what the model gives for rows first ... first + count - 1, into z in elements of D. */
 hu_status id_compute(const hu_accum *model, const id_vectors *questions, size_t first, size_t count, void *z);
+/* Computes the same with another last rounding into D, a mode HU_RNE ... HU_RTO. */
+hu_status id_compute_rounded(const hu_accum *model, const id_vectors *questions, size_t first, size_t count,
+                             uint8_t mode, void *z);
 /* Returns 1 for the same answer: the same pattern, or both NaN. */
 int id_same(const id_shape *shape, uint64_t x, uint64_t y);
 int id_is_nan(const id_shape *shape, uint64_t x);

@@ -26,7 +26,7 @@ class Identified:
     Attributes
     ----------
     verdict : str
-        "found", "order" (no model's text, but a tree of rounded additions), "nearest", "noisy" or "constant".
+        "found", "order" (no model's text, but a tree of rounded additions), "nearest", "stopped", "noisy" or "constant".
     model : Accumulator or None
         The model, or the nearest one.
     tree : str

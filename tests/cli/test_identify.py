@@ -76,6 +76,19 @@ class Models(unittest.TestCase):
                       '--fa', 'bfloat16', '--fb', 'bfloat16', '--fd', 'binary32')
             self.assertEqual([(p['value'], p['verdict']) for p in z['parameters'] if p['key'] == 'zero'], [(zero, 'decided')], z)
 
+    def test_a_block_that_flushes(self):
+        """Subnormal sums of an aligned block become zeros where its format says so."""
+        z = found('--fa', 'binary16', '--k', '8', '--', HALFULP, 'mma',
+                  'block(align,l=4,f=24,emin=-126,round=rna,out=fp(8,23,0):flush)', '--fa', 'binary16', '--fb', 'binary16', '--fd', 'binary32')
+        self.assertEqual(z['verdict'], 'found', z)
+        self.assertIn('out=fp(8,23,0):flush', z['model'])
+        self.assertEqual(z['notes'], ['a subnormal number as C counts as zero'])
+
+    def test_tf32_as_mma_reads_it(self):
+        z = self.check('nv.ampere.tf32.f32', 8, '--fa', 'tf32')
+        self.assertEqual((z['a'], z['notes']), ('binary32', []))
+        self.assertNotIn(',in=', z['model'])
+
     def test_no_golden_probe_with_c_where_there_is_none(self):
         """A kernel that adds C apart is asked without it; the golden probes that have one are no questions then."""
         z = found('--fa', 'bfloat16', '--k', '16', '--without-c', '--', HALFULP, 'mma', 'any(splitk(1,any(nv.hopper.bf16.f32)))',
@@ -164,7 +177,7 @@ class Models(unittest.TestCase):
 
 # A sum in binary64, rounded to binary32: its codes, and what is printed of them.
 ADDING = '''
-import struct
+import struct, time
 def value(h): return struct.unpack('>e', bytes.fromhex(h))[0]
 for i, line in enumerate(sys.stdin):
     a, b, c = line.split()
@@ -184,9 +197,10 @@ class Misbehaviour(unittest.TestCase):
                 self.assertIn(text, done.stderr.decode())
 
     def test_a_box_that_ends(self):
-        self.fails('sys.exit(3)', 'the box ended, with exit status 3, after 0 answers; the question was')
+        self.fails('sys.exit(3)', 'the box ended, with exit status 3, after 0 answers; the question was',
+                   'a line has K = 4 elements of 4 hex digits for A, of 4 for B, and 8 digits for C')
         self.fails('import os, signal\nfor i, line in enumerate(sys.stdin):\n  print("3f800000", flush=True)\n'
-                   '  if i == 20: os.kill(os.getpid(), signal.SIGSEGV)', 'by signal 11')
+                   '  if i == 6: os.kill(os.getpid(), signal.SIGSEGV)', 'by signal 11')
 
     def test_a_box_that_is_silent(self):
         self.fails('import time\nsys.stdin.readline()\ntime.sleep(100)', 'no answer within 3 seconds', timeout=3)
@@ -271,6 +285,59 @@ void gemm(size_t m, size_t n, size_t k, const void *a, const void *b, const void
     }
 }
 '''
+
+
+# What the first ten questions show: the box's own line, what is said of it, and how the search ends.
+SHOWN = {
+    'a C that is ignored': ('s = 0.0', 'C changes no answer', 'found'),
+    'zeros that are 1': ('bits = bits if bits & 0x7fffffff else 0x3f800000', 'the box: 3f800000 = 1; exactly 00000000 = 0', 'nearest'),
+    'a C and a sum that are flushed': ('bits = bits if bits & 0x7f800000 else 0', 'a subnormal number as C counts as zero', 'nearest'),
+    'results that are halves': ('bits = bits - 0x800000 if bits & 0x7f800000 else 0', 'most of these sums are wrong', 'nearest'),
+}
+
+
+class FirstQuestions(unittest.TestCase):
+    def ask(self, line, *more):
+        body = ADDING % 'bits'
+        before = '    for k in' if line.startswith('s =') else '    print'
+        body = body.replace(before, '    %s\n%s' % (line, before))
+        with tempfile.TemporaryDirectory() as folder:
+            done = identify('--json', '--fa', 'binary16', '--k', '4', '--verify', '1500', *more, *program(folder, body))
+        self.assertIn(done.returncode, (0, 1), done.stderr)
+        return json.loads(done.stdout), done.stderr.decode()
+
+    def test_what_they_show(self):
+        for name, (line, text, verdict) in SHOWN.items():
+            with self.subTest(name):
+                z, said = self.ask(line)
+                self.assertTrue(any(text in note for note in z['notes']), z['notes'])
+                self.assertEqual(z['verdict'], verdict)
+                self.assertEqual(text.startswith('a subnormal'), not said.count('halfulp: identify: ' + z['notes'][0]))
+
+    def test_how_far_the_nearest_is(self):
+        """A box that is wrong on ties, on zeros: each kind has its question, on which box and model are as printed."""
+        z, _ = self.ask('bits = bits if bits & 0x7fffffff else 0x3f800000')
+        self.assertEqual(z['checked'], 1500)
+        self.assertEqual(sum(f['drawn'] for f in z['failures']), z['differs'])
+        kinds = {f['kind']: f for f in z['failures']}
+        zero = kinds['where a sum is zero']
+        self.assertEqual((zero['question'], zero['box']['code'], zero['model_gives']['code']),
+                         ('%016x %016x %08x' % (0, 0, 0), '0x3f800000', '0x00000000'))
+        for f in z['failures']:
+            d = run('mma', z['model'], '--fa', 'binary16', '--fb', 'binary16', '--fd', 'binary32', stdin=f['question'] + '\n').stdout.decode().strip()
+            self.assertEqual('0x' + d, f['model_gives']['code'])
+            self.assertNotEqual(f['box'], f['model_gives'])
+
+    def test_stopped(self):
+        """By a time or a signal: the order and what gives most answers are printed."""
+        z, _ = self.ask('time.sleep(0.02)', '--seconds', '8')
+        self.assertEqual((z['verdict'], z['tree']), ('stopped', '[C 0..3]'), z)
+        self.assertLess(z['seconds'], 12)
+        with tempfile.TemporaryDirectory() as folder:
+            box = program(folder, ADDING % 'bits' + '    if i == 290: import os, signal; os.kill(os.getppid(), signal.SIGINT)\n')
+            done = identify('--fa', 'binary16', '--k', '4', *box)
+        self.assertEqual(done.returncode, 1)
+        self.assertRegex(done.stdout.decode(), r'order of the sum: \[C 0\.\.3\]\nstopped before the search had ended\n')
 
 
 class Libraries(unittest.TestCase):
