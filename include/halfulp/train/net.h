@@ -91,8 +91,8 @@ typedef struct hu_net_windows {
 } hu_net_windows;
 /* Returns square windows with the same zeros on all sides, without dilation. */
 HU_API hu_net_windows hu_net_windows_of(size_t kernel, size_t stride, size_t pad);
-/* Adds the convolution hu_net_conv_groups with any windows: W is (kernel[0] kernel[1] channels / groups) x outputs. One side
- * may have more zeros than the other, as under TensorFlow's "SAME". Errors too: those of the windows. */
+/* Adds the convolution hu_net_conv_groups with any windows: W is (kernel[0] kernel[1] channels / groups) x outputs. One
+ * side may have more zeros than the other, as under TensorFlow's "SAME". Errors too: those of the windows. */
 HU_API int hu_net_conv_windows(hu_net *net, int x, size_t outputs, const hu_net_windows *windows, size_t groups,
                                int bias);
 /* Adds the transposed convolution: with the weights W of a convolution whose images have `outputs` channels and whose
@@ -113,15 +113,15 @@ HU_API int hu_net_batch_norm(hu_net *net, int x); /* batch: statistics of a colu
 HU_API int hu_net_layer_norm(hu_net *net, int x); /* layer: statistics of a row */
 HU_API int hu_net_batch_norm_with(hu_net *net, int x, double eps, double momentum, int unbiased);
 HU_API int hu_net_layer_norm_with(hu_net *net, int x, double eps);
-/* Computes g x / sqrt(mean of x x + eps) over the columns of a row (Zhang and Sennrich, Root mean square layer normalization,
- * 2019), and g x / sqrt(sum of x x + eps), the L2 norm (Liu, Rabinovich, Berg, ParseNet, 2015). One parameter, the
- * gain, 1 at first. HU_E_TRAIN: eps as above. */
+/* Computes g x / sqrt(mean of x x + eps) over the columns of a row (Zhang and Sennrich, Root mean square layer
+ * normalization, 2019), and g x / sqrt(sum of x x + eps), the L2 norm (Liu, Rabinovich, Berg, ParseNet, 2015). One
+ * parameter, the gain, 1 at first. HU_E_TRAIN: eps as above. */
 HU_API int hu_net_rms_norm(hu_net *net, int x, double eps); /* by the root of the mean square of a row */
 HU_API int hu_net_l2_norm(hu_net *net, int x, double eps);  /* by the Euclidean length of a row */
-/* Computes x (k + alpha / size times the sum of x x over `size` neighbouring columns)^-beta: those from size / 2 before the
- * column on (rounded down), as far as there are some. Krizhevsky et al. (2012), section 3.3, with alpha / size in place
- * of alpha, as in Caffe and PyTorch. HU_E_TRAIN: size 0, or k not above 0, or alpha or beta below 0, or one of them
- * not finite. */
+/* Computes x (k + alpha / size times the sum of x x over `size` neighbouring columns)^-beta: those from size / 2 before
+ * the column on (rounded down), as far as there are some. Krizhevsky et al. (2012), section 3.3, with alpha / size in
+ * place of alpha, as in Caffe and PyTorch. HU_E_TRAIN: size 0, or k not above 0, or alpha or beta below 0, or one of
+ * them not finite. */
 HU_API int hu_net_response_norm(hu_net *net, int x, size_t size, double alpha, double beta, double k);
 /* The function of each number; relu: the larger of it and 0; relu6: that, but at most 6; gelu: x Phi(x), not the
  * approximation by tanh. A NaN stays one. Results are rounded as every value is, so that 6 stays 6 in each format
@@ -131,14 +131,15 @@ HU_API int hu_net_relu6(hu_net *net, int x);   /* min(max(x, 0), 6) */
 HU_API int hu_net_gelu(hu_net *net, int x);    /* x Phi(x) */
 HU_API int hu_net_tanh(hu_net *net, int x);    /* tanh(x) */
 HU_API int hu_net_sigmoid(hu_net *net, int x); /* 1 / (1 + e^-x) */
-/* Compute more functions; docs/training/training.md has their operations and gradients. HU_E_TRAIN: a number that is not
- * finite, or bounds of clip of which the lower one is above the other. */
+/* Compute more functions; docs/training/training.md has their operations and gradients. HU_E_TRAIN: a number that is
+ * not finite, or bounds of clip of which the lower one is above the other. */
 HU_API int hu_net_leaky_relu(hu_net *net, int x, double slope);      /* x if x > 0, else slope x */
 HU_API int hu_net_silu(hu_net *net, int x, double beta);             /* x / (1 + e^(-beta x)) */
 HU_API int hu_net_clip(hu_net *net, int x, double low, double high); /* min(max(x, low), high) */
 HU_API int hu_net_gelu_tanh(hu_net *net, int x);                     /* gelu's approximation by tanh, as in GPT-2 */
 HU_API int hu_net_softplus(hu_net *net, int x);                      /* log(1 + e^x) */
-/* Multiplies x by one factor, whose gradient is multiplied by another one (unit scaling: Blake et al., Unit scaling, 2023). */
+/* Multiplies x by one factor, whose gradient is multiplied by another one (unit scaling: Blake et al., Unit scaling,
+ * 2023). */
 HU_API int hu_net_scale(hu_net *net, int x, double forward, double backward);
 /* Multiplies each column of x, and its gradient, by its own constant. There are as many as columns; they are
  * copied, each as the binary32 number nearest to it. HU_E_NULL; HU_E_TRAIN: one is not finite. */
@@ -147,8 +148,8 @@ HU_API int hu_net_scale_columns(hu_net *net, int x, const double *factors);
 HU_API int hu_net_stop_gradient(hu_net *net, int x);
 /* Adds y, one row per sample, to each row of x. HU_E_SHAPE: other columns, or more rows per sample. */
 HU_API int hu_net_add_row(hu_net *net, int x, int y);
-/* Takes the numbers of each sample, in their order, as an image of so many pixels, or as so many rows. HU_E_SHAPE: these do
- * not divide them. */
+/* Takes the numbers of each sample, in their order, as an image of so many pixels, or as so many rows. HU_E_SHAPE:
+ * these do not divide them. */
 HU_API int hu_net_as_image(hu_net *net, int x, size_t height, size_t width); /* channels: what is left */
 HU_API int hu_net_as_rows(hu_net *net, int x, size_t rows);                  /* columns: what is left */
 /* Sum and product, number by number, of two values of the same shape. */
