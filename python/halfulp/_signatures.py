@@ -126,7 +126,7 @@ TRAIN.update({
     'net_absolute_error': 'pointer int double -> int', 'net_logistic': 'pointer int double -> int',
     'net_smooth_l1': 'pointer int double double -> int',
     'net_cross_entropy_smoothed': 'pointer int double double unsigned -> int',
-    'net_row_weights': 'pointer pointer -> status', 'net_parameter_name': 'pointer int -> text',
+    'net_row_weights': 'pointer pointer -> status', 'net_forget_states': 'pointer -> status', 'net_parameter_name': 'pointer int -> text',
     'net_values': 'pointer -> int', 'net_parameters': 'pointer -> int',
     'net_round_value': 'pointer int pointer pointer -> status',
     'net_round_parameter': 'pointer int pointer pointer -> status',

@@ -23,15 +23,19 @@ extern "C" {
 enum { HU_BY_NUMBER = 0, HU_BY_ROW = 1 };
 
 /* Kernels of losses and sequences: kernels_sequences.h says what each does. */
-#define HU_KERNELS_SEQUENCES(X)                 \
-  X(WEIGH, weigh, HU_BY_NUMBER)                 \
-  X(SMOOTH, smooth, HU_BY_ROW)                  \
-  X(SMOOTH_BACK, smooth_back, HU_BY_NUMBER)     \
-  X(MINUS_SIZE, minus_size, HU_BY_NUMBER)       \
-  X(LOGISTIC, logistic, HU_BY_NUMBER)           \
-  X(LOGISTIC_BACK, logistic_back, HU_BY_NUMBER) \
-  X(HUBER, huber, HU_BY_NUMBER)                 \
-  X(HUBER_BACK, huber_back, HU_BY_NUMBER)
+#define HU_KERNELS_SEQUENCES(X)                         \
+  X(WEIGH, weigh, HU_BY_NUMBER)                         \
+  X(SMOOTH, smooth, HU_BY_ROW)                          \
+  X(SMOOTH_BACK, smooth_back, HU_BY_NUMBER)             \
+  X(MINUS_SIZE, minus_size, HU_BY_NUMBER)               \
+  X(LOGISTIC, logistic, HU_BY_NUMBER)                   \
+  X(LOGISTIC_BACK, logistic_back, HU_BY_NUMBER)         \
+  X(HUBER, huber, HU_BY_NUMBER)                         \
+  X(HUBER_BACK, huber_back, HU_BY_NUMBER)               \
+  X(WITHIN, within, HU_BY_NUMBER)                       \
+  X(ROW_CONVOLVE, row_convolve, HU_BY_NUMBER)           \
+  X(ROW_CONVOLVE_BACK, row_convolve_back, HU_BY_NUMBER) \
+  X(LATER, later, HU_BY_NUMBER)
 
 /* Kernels: what each does is said in kernels.h, kernels_layers.h, kernels_sequences.h. */
 #define HU_KERNELS(X)                               \
@@ -203,6 +207,11 @@ typedef struct hu_tokens_task {
   size_t vocabulary, rows;
   uint32_t *flag;
 } hu_tokens_task;
+typedef struct hu_steps_task {
+  size_t sample, count, each; /* rows of a sample; its steps; rows of a step */
+  size_t first, seen;         /* the step of row 0, or how many steps later; how many steps a row convolution sees */
+  const float *lengths;       /* of the samples; NULL: all steps */
+} hu_steps_task;
 typedef struct hu_cell_task {
   const float *sums_x, *sums_h; /* linear results of the step's input and of the state h before it */
   const float *state, *dz;      /* the state before the step; the gradient of the state after it */
@@ -234,6 +243,7 @@ typedef struct hu_task {
     hu_softmax_task softmax;
     hu_loss_task loss;
     hu_tokens_task tokens;
+    hu_steps_task steps;
     hu_cell_task cell;
   };
 } hu_task;

@@ -531,6 +531,10 @@ HU_AT(lstm_gates) {
   for (size_t i = 0; i < 4; i++) {
     HU_EACH_COLUMN kept[i * all + j] = sums_x[i * units + j] + sums_h[i * units + j];
   }
+  if (task->p != 0) {
+    const float bias = task->p;
+    HU_EACH_COLUMN kept[all + j] += bias; /* of the forget gate */
+  }
 }
 
 /* A state has h and c side by side. This makes the c of z, the state after the step, and keeps it as the last part. */

@@ -98,4 +98,66 @@ HU_AT(huber_back) {
   }
 }
 
+/* ---- steps: rows of a sample of steps.sample rows, steps.each of them a step ---- */
+
+/* Returns how many steps the sample of row r has. */
+HU_INSIDE size_t hui_steps_of(const hu_task *task, size_t r) {
+  const size_t n = task->steps.count;
+  if (!task->steps.lengths) return n;
+  const float most = task->steps.lengths[r / task->steps.sample];
+  return !(most < (float)n) ? n : most > 0 ? (size_t)most : 0;
+}
+
+/* z is a in the steps of a sample, b in those behind its end, which row 0 counts from steps.first on; NULL is +0. */
+HU_AT(within) {
+  const size_t step = task->steps.first + r % task->steps.sample / task->steps.each;
+  const float most = task->steps.lengths[r / task->steps.sample], *a = task->a, *b = task->b;
+  const float *x = !((float)(step + 1) > most) ? a : b;
+  float *z = task->z + r * task->cols;
+  if (x) {
+    x += r * task->cols;
+    HU_EACH_COLUMN z[j] = x[j];
+  } else {
+    HU_EACH_COLUMN z[j] = 0;
+  }
+}
+
+/* z = the sum over k below steps.seen of row k of b times a, k steps later, from +0; +0 behind the end. */
+HU_AT(row_convolve) {
+  const size_t cols = task->cols, end = hui_steps_of(task, r), step = r % task->steps.sample;
+  const size_t all = step < end ? end - step : 0, n = all < task->steps.seen ? all : task->steps.seen;
+  const float *a = task->a + r * cols;
+  float *z = task->z + r * cols;
+  HU_EACH_COLUMN z[j] = 0;
+  for (size_t k = 0; k < n; k++) {
+    const float *later = a + k * cols, *b = task->b + k * cols;
+    HU_EACH_COLUMN z[j] += b[j] * later[j];
+  }
+}
+
+/* Computes the same with a, k steps earlier. */
+HU_AT(row_convolve_back) {
+  const size_t cols = task->cols, end = hui_steps_of(task, r), step = r % task->steps.sample;
+  const size_t all = step < end ? step + 1 : 0, n = all < task->steps.seen ? all : task->steps.seen;
+  const float *a = task->a + r * cols;
+  float *z = task->z + r * cols;
+  HU_EACH_COLUMN z[j] = 0;
+  for (size_t k = 0; k < n; k++) {
+    const float *earlier = a - k * cols, *b = task->b + k * cols;
+    HU_EACH_COLUMN z[j] += b[j] * earlier[j];
+  }
+}
+
+/* z = a, steps.first steps later; +0 where neither of the two has a step. */
+HU_AT(later) {
+  const size_t cols = task->cols, k = task->steps.first, step = r % task->steps.sample;
+  float *z = task->z + r * cols;
+  if (step + k < hui_steps_of(task, r)) {
+    const float *a = task->a + (r + k) * cols;
+    HU_EACH_COLUMN z[j] = a[j];
+  } else {
+    HU_EACH_COLUMN z[j] = 0;
+  }
+}
+
 #endif

@@ -252,18 +252,44 @@ static int add_across(hu_network *network, const hu_item *items) {
                                  lengths_of(network, &items[3]));
 }
 
-/* Adds a layer of cells, whose two matrices start alike. */
-static int add_cells(hu_network *network, const hu_item *items, int (*layer)(hu_net *, int, size_t, int)) {
+/* Adds a layer of cells, whose matrices start alike. items: those of gru; of lstm three more. */
+static int add_cells(hu_network *network, const hu_item *items, uint8_t cell) {
+  hu_recurrent layer = hu_recurrent_of(cell, size_of(&items[1]));
   int p = hu_net_parameters(network->net);
-  int z = layer(network->net, items[0].value, size_of(&items[1]), items[2].number != 0);
-  start(network, p, &items[3], 1);
-  start(network, p + 2, &items[3], 1);
+  double ways = items[4].number + 2 * items[5].number + 4 * items[6].number;
+  layer.last = items[2].number != 0;
+  layer.lengths = lengths_of(network, &items[7]);
+  layer.one_bias = items[8].number != 0;
+  layer.direction = (uint8_t)(ways == 4 ? HU_DIRECTION_SUM : ways);
+  if (ways != 0 && ways != 1 && ways != 2 && ways != 4)
+    hui_network_wrong(network, HU_E_TEXT, "only one of reverse, both and sum may be 1");
+  if (network->status != HU_OK) return -1;
+  layer.carried = items[9].number != 0;
+  if (cell == HU_CELL_LSTM) {
+    layer.projection = size_of(&items[10]);
+    layer.forget_bias = (float)items[11].number;
+  }
+  int z = hu_net_recurrent(network->net, items[0].value, &layer);
+  for (int i = p; i < hu_net_parameters(network->net); i++)
+    if (network->net->parameter[i].first.fan_in) start(network, i, &items[3], 1);
   return z;
 }
 
-static int add_gru(hu_network *network, const hu_item *items) { return add_cells(network, items, hu_net_gru); }
+static int add_gru(hu_network *network, const hu_item *items) { return add_cells(network, items, HU_CELL_GRU); }
 
-static int add_lstm(hu_network *network, const hu_item *items) { return add_cells(network, items, hu_net_lstm); }
+static int add_lstm(hu_network *network, const hu_item *items) { return add_cells(network, items, HU_CELL_LSTM); }
+
+static int add_within(hu_network *network, const hu_item *items) {
+  note_tokens(network, items[1].value);
+  return hu_net_within(network->net, items[0].value, items[1].value);
+}
+
+static int add_row_convolution(hu_network *network, const hu_item *items) {
+  int p = hu_net_parameters(network->net);
+  int z = hu_net_row_convolution(network->net, items[0].value, size_of(&items[1]), lengths_of(network, &items[2]));
+  start(network, p, &items[3], 1);
+  return z;
+}
 
 static int add_shuffle(hu_network *network, const hu_item *items) {
   return hu_net_shuffle(network->net, items[0].value, size_of(&items[1]));
@@ -307,6 +333,11 @@ ADD_TWO(add_row)
   { "start", 's', 0 }
 #define BIAS_START \
   { "bias_start", 's', 0 }
+#define CELLS                                                                                              \
+  VALUE(x), COUNT(units), {"last", 'b', 0}, START, {"reverse", 'b', 0}, {"both", 'b', 0}, {"sum", 'b', 0}, \
+      {"lengths", 'o', 0}, {"one_bias", 'b', 0}, {                                                         \
+    "carried", 'b', 0                                                                                      \
+  }
 static const hu_layer layers[] = {
     {"input", {COUNT(rows), COUNT(columns), {"masked", 'b', 0}}, add_input},
     {"image", {COUNT(height), COUNT(width), COUNT(channels)}, add_image},
@@ -371,8 +402,10 @@ static const hu_layer layers[] = {
     {"position", {VALUE(x), START}, add_position},
     {"attention", {VALUE(x), COUNT(heads), {"causal", 'b', 0}, {"lengths", 'o', 0}}, add_attention},
     {"attention_across", {VALUE(queries), VALUE(memory), COUNT(heads), {"lengths", 'o', 0}}, add_across},
-    {"gru", {VALUE(x), COUNT(units), {"last", 'b', 0}, START}, add_gru},
-    {"lstm", {VALUE(x), COUNT(units), {"last", 'b', 0}, START}, add_lstm},
+    {"gru", {CELLS}, add_gru},
+    {"lstm", {CELLS, {"projection", 'n', 0}, {"forget_bias", 'r', 0}}, add_lstm},
+    {"within", {VALUE(x), VALUE(lengths)}, add_within},
+    {"row_convolution", {VALUE(x), COUNT(steps), {"lengths", 'o', 0}, START}, add_row_convolution},
     {"max_pool", {VALUE(x), KERNEL, GIVEN(stride, 'w'), PAD, {"ceil", 'b', 0}}, add_max_pool},
     {"average_pool",
      {VALUE(x), KERNEL, GIVEN(stride, 'w'), PAD, {"ceil", 'b', 0}, {"zeros", 'b', 1}},

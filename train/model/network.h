@@ -173,7 +173,7 @@ typedef struct hu_layer_parameter {
   char type;
   double standard; /* NaN: it must be given */
 } hu_layer_parameter;
-enum { HU_LAYER_PARAMETERS = 11 };
+enum { HU_LAYER_PARAMETERS = 12 };
 struct hu_layer {
   const char *name;
   hu_layer_parameter parameter[HU_LAYER_PARAMETERS];

@@ -297,22 +297,12 @@ static int add_attention(hu_net *net, int x, int kv, int causal, int lengths, co
   return z;
 }
 
-/* 1 without lengths, or if they are one number a sample. */
-static int are_lengths(hu_net *net, int lengths) {
-  if (lengths < 0) return net->status == HU_OK;
-  if (!hui_usable(net, lengths)) return 0;
-  hu_value value = net->value[lengths];
-  if (value.made || value.rows != net->batch || value.cols != 1)
-    hui_refuse(net, HU_E_SHAPE, "attention: lengths are not an input of one number a sample");
-  return net->status == HU_OK;
-}
-
 int hu_net_attention(hu_net *net, int x, size_t heads, int causal) {
   return hu_net_attention_masked(net, x, heads, causal, -1);
 }
 
 int hu_net_attention_masked(hu_net *net, int x, size_t heads, int causal, int lengths) {
-  if (!hui_usable(net, x) || !are_lengths(net, lengths)) return -1;
+  if (!hui_usable(net, x) || !hui_are_lengths(net, lengths, "attention")) return -1;
   hu_value value = net->value[x];
   size_t t = value.rows / net->batch, d = value.cols / 3;
   if (!value.made) return hui_refuse(net, HU_E_SHAPE, "attention: of an input");
@@ -323,7 +313,7 @@ int hu_net_attention_masked(hu_net *net, int x, size_t heads, int causal, int le
 }
 
 int hu_net_attention_across(hu_net *net, int queries, int memory, size_t heads, int lengths) {
-  if (!hui_usable(net, queries) || !hui_usable(net, memory) || !are_lengths(net, lengths)) return -1;
+  if (!hui_usable(net, queries) || !hui_usable(net, memory) || !hui_are_lengths(net, lengths, "attention")) return -1;
   hu_value value = net->value[queries], other = net->value[memory];
   size_t d = value.cols;
   if (!value.made || !other.made) return hui_refuse(net, HU_E_SHAPE, "attention: of an input");

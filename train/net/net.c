@@ -123,6 +123,7 @@ void hu_net_free(hu_net *net) {
   void *all[] = {net->labels, net->targets, net->weights, net->outcome, net->found, net->updates};
   for (size_t k = 0; k < sizeof all / sizeof *all; k++) release(net, all[k]);
   if (!net->first) net->engine->close(net->self);
+  free(net->carried.value);
   free(net->value);
   free(net->parameter);
   free(net->op);
@@ -237,6 +238,12 @@ hu_operator *hui_new_operator(hu_net *net, const hu_operator_kind *kind, int x, 
     return NULL;
   }
   return op;
+}
+
+int hui_first_loss(const hu_net *net) {
+  int i = net->operators;
+  while (i > 0 && net->op[i - 1].kind->loss) i--;
+  return i;
 }
 
 hu_status hui_reserve_work(hu_net *net, size_t n) {

@@ -153,6 +153,11 @@ typedef struct hu_part_place {
   size_t step, from; /* the step of each sample; the first column */
 } hu_part_place;
 
+typedef struct hu_cell_sizes {
+  size_t units;
+  float forget_bias; /* of lstm */
+} hu_cell_sizes;
+
 /* How a loss is computed. */
 typedef struct hu_loss_how {
   double weight;
@@ -187,7 +192,7 @@ typedef struct hu_operator {
     hu_head_sizes heads; /* scores, mix */
     hu_softmax_sizes softmax;
     hu_part_place part;
-    size_t units;    /* gru, lstm */
+    hu_cell_sizes cell;
     size_t shuffled; /* shuffle: groups */
     float by[2];     /* of operators on one number: a slope, both bounds, factors forward and backward */
     double dropped;  /* dropout: the part that becomes 0 */
@@ -227,6 +232,13 @@ typedef struct hu_amaxes {
   size_t capacity;                 /* operators */
 } hu_amaxes;
 
+/* States that the next pass begins with. */
+typedef struct hu_carried {
+  size_t count;
+  int (*value)[2]; /* the first and the last state of a layer */
+  int there;       /* 1: a pass has been made since they were forgotten */
+} hu_carried;
+
 /* What a pass leaves beside its tensors, side by side: one copy brings it to the host. */
 typedef struct hu_outcome {
   float loss;    /* before its rounding */
@@ -261,6 +273,7 @@ struct hu_net {
   hu_outcome *outcome;
   hu_tally tally;
   hu_amaxes amaxes;
+  hu_carried carried;
   int has_tokens;            /* 1: kernels of this pass set the outcome's flag, which is read at its end */
   hu_gradient_found *found;  /* of a step */
   hu_update_counts *updates; /* of a step */
@@ -325,6 +338,20 @@ hu_operator *hui_new_operator(hu_net *net, const hu_operator_kind *kind, int x, 
 int hui_add_list(hu_net *net, const hu_operator_kind *kind, size_t count, const int *values, int out);
 /* Returns 1 if the list has some, and all are values of this net. */
 int hui_all_usable(hu_net *net, size_t count, const int *values);
+/* Adds rows of a value: of each sample row `step` of its columns from, from + 1 ... */
+int hui_add_part(hu_net *net, int x, size_t rows, size_t step, size_t from, size_t cols);
+/* Adds the operator that puts the steps side by side again; the net owns the list. */
+int hui_add_stack(hu_net *net, size_t steps, int *list);
+/* Returns 1 if there are no lengths (-1), or if they are an input of one number a sample; else says so. */
+int hui_are_lengths(hu_net *net, int lengths, const char *layer);
+/* Adds x, or, of samples with no such step, the value before it. */
+int hui_add_hold(hu_net *net, int x, int before, int lengths, size_t step);
+/* Adds x with zeros in the steps behind the end of each sample. */
+int hui_add_within(hu_net *net, int x, int lengths);
+/* Makes a pass begin with what the value `last` had at the end of the one before it in place of `first`. */
+void hui_carry(hu_net *net, int first, int last);
+/* Copies these states, as a pass begins. */
+void hui_carry_states(hu_net *net);
 /* Adds X X^T of the rows X of each sample, computed as scores of attention are. */
 int hui_add_gram(hu_net *net, int x);
 /* Adds X W + b with given parameters (bias -1: there is none), which may be those of another operator, too. */

@@ -124,6 +124,7 @@ static hu_status begin_forward(hu_net *net, int training) {
   net->fault = HU_OK;
   net->has_tokens = 0;
   hui_forget_operands(net);
+  hui_carry_states(net);
   if (!net->same_weights && !net->first) round_parameters(net);
   return hui_done(net);
 }

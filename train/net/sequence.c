@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Tokens, positions, steps of time, recurrent cells. */
+/* Tokens, positions, steps of time, states from pass to pass. */
 #include <stdlib.h>
 
+#include "train/environment.h"
 #include "train/net/net.h"
 
 /* ---- tokens ---- */
@@ -174,7 +175,7 @@ static hu_status part_backward(hu_net *net, hu_operator *op) {
 static const hu_operator_kind part = {
     .name = "part", .forward = part_forward, .backward = part_backward, .anywhere = 1};
 
-static int add_part(hu_net *net, int x, size_t rows, size_t step, size_t from, size_t cols) {
+int hui_add_part(hu_net *net, int x, size_t rows, size_t step, size_t from, size_t cols) {
   if (x < 0) return -1;
   int z = hui_new_value(net, rows, cols, 0, 0);
   hu_operator *op = hui_new_operator(net, &part, x, -1, z, 0);
@@ -190,7 +191,7 @@ int hu_net_columns(hu_net *net, int x, size_t from, size_t cols) {
   if (cols == 0 || from >= value.cols || cols > value.cols - from) {
     return hui_refuse(net, HU_E_SHAPE, "columns: not all there");
   }
-  int z = add_part(net, x, value.rows, 0, from, cols);
+  int z = hui_add_part(net, x, value.rows, 0, from, cols);
   if (z >= 0) {
     net->value[z].height = value.height;
     net->value[z].width = value.width;
@@ -224,7 +225,7 @@ static hu_status stack_backward(hu_net *net, hu_operator *op) {
 static const hu_operator_kind stack = {
     .name = "stack", .forward = stack_forward, .backward = stack_backward, .anywhere = 1};
 
-static int add_stack(hu_net *net, size_t steps, int *list) {
+int hui_add_stack(hu_net *net, size_t steps, int *list) {
   hu_value value = net->value[list[0]];
   int z = hui_new_value(net, value.rows * steps, value.cols, 0, 0);
   hu_operator *op = hui_new_operator(net, &stack, list[0], -1, z, 0);
@@ -234,119 +235,42 @@ static int add_stack(hu_net *net, size_t steps, int *list) {
   return z;
 }
 
-/* ---- cells: in[0] of the step's row, in[1] of h, in[2] the state ---- */
+/* ---- states that the next pass begins with ---- */
 
-/* Makes the task of a cell's kernels, over rows x units. */
-static hu_task cell_task(const hu_net *net, const hu_operator *op) {
-  const hu_value *out = &net->value[op->out];
-  hu_task task = hui_task_of(out->rows, op->units, out->v, NULL, NULL);
-  task.cell.sums_x = net->value[op->in[0]].v;
-  task.cell.sums_h = net->value[op->in[1]].v;
-  task.cell.state = net->value[op->in[2]].v;
-  task.cell.dz = out->dv;
-  task.cell.kept = op->kept;
-  return task;
-}
-
-/* z = sigmoid(a_z + c_z), r = sigmoid(a_r + c_r), n = tanh(a_n + r c_n), h' = (1 - z) n + z h. kept: z, r, n. */
-static hu_status gru_forward(hu_net *net, hu_operator *op) {
-  hu_task task = cell_task(net, op);
-  size_t n = task.rows * task.cols;
-  hui_do(net, HU_RUN_GRU_GATES, &task);
-  hui_do_function(net, HU_OP_SIGMOID, 2 * n, op->kept, op->kept);
-  hui_do(net, HU_RUN_GRU_CANDIDATE, &task);
-  hui_do_function(net, HU_OP_TANH, n, op->kept + 2 * n, op->kept + 2 * n);
-  hui_do(net, HU_RUN_GRU_STATE, &task);
-  return hui_done(net);
-}
-
-static hu_status gru_backward(hu_net *net, hu_operator *op) {
-  hu_task task = cell_task(net, op);
-  task.cell.d_sums_x = net->work[0];
-  task.cell.d_sums_h = net->work[1];
-  task.cell.d_state = net->work[2];
-  hui_do(net, HU_RUN_GRU_BACK, &task);
-  hui_give(net, op->in[0], task.cell.d_sums_x);
-  hui_give(net, op->in[1], task.cell.d_sums_h);
-  if (hui_needs_gradient(net, op->in[2])) hui_give(net, op->in[2], task.cell.d_state);
-  return hui_done(net);
-}
-
-static const hu_operator_kind gru = {.name = "gru", .forward = gru_forward, .backward = gru_backward, .anywhere = 1};
-
-/* s = a + b of four parts i, f, o, g; c' = sigmoid(f) c + sigmoid(i) tanh(g); h' = sigmoid(o) tanh(c'). The state and
- * the result are h and c side by side. kept: the four, and tanh(c'). */
-static hu_status lstm_forward(hu_net *net, hu_operator *op) {
-  hu_task task = cell_task(net, op);
-  size_t n = task.rows * task.cols;
-  float *k = op->kept;
-  hui_do(net, HU_RUN_LSTM_GATES, &task);
-  hui_do_function(net, HU_OP_SIGMOID, 3 * n, k, k);
-  hui_do_function(net, HU_OP_TANH, n, k + 3 * n, k + 3 * n);
-  hui_do(net, HU_RUN_LSTM_CELL, &task);
-  hui_do_function(net, HU_OP_TANH, n, k + 4 * n, k + 4 * n);
-  hui_do(net, HU_RUN_LSTM_STATE, &task);
-  return hui_done(net);
-}
-
-static hu_status lstm_backward(hu_net *net, hu_operator *op) {
-  hu_task task = cell_task(net, op);
-  task.cell.d_sums_x = net->work[0];
-  task.cell.d_state = net->work[1];
-  hui_do(net, HU_RUN_LSTM_BACK, &task);
-  hui_give(net, op->in[0], task.cell.d_sums_x);
-  hui_give(net, op->in[1], task.cell.d_sums_x);
-  if (hui_needs_gradient(net, op->in[2])) hui_give(net, op->in[2], task.cell.d_state);
-  return hui_done(net);
-}
-
-static const hu_operator_kind lstm = {
-    .name = "lstm", .forward = lstm_forward, .backward = lstm_backward, .anywhere = 1};
-
-/* ---- layers of cells ---- */
-
-typedef struct cell_layer {
-  const hu_operator_kind *kind;
-  size_t parts, state, kept; /* of linear results, of the state, of what is kept; in units */
-  const char *wrong;
-} cell_layer;
-
-static const cell_layer gru_cell = {&gru, 3, 1, 3, "gru: no memory, or no units"};
-static const cell_layer lstm_cell = {&lstm, 4, 2, 5, "lstm: no memory, or no units"};
-
-static int add_step(hu_net *net, const cell_layer *cell, int x, size_t units, int state, const int theta[4]) {
-  size_t rows = net->value[x].rows;
-  int h = cell->state == 1 ? state : add_part(net, state, rows, 0, 0, units);
-  int a = hui_linear_of(net, x, theta[0], theta[1]), b = hui_linear_of(net, h, theta[2], theta[3]);
-  int z = a >= 0 && b >= 0 ? hui_new_value(net, rows, cell->state * units, 0, 0) : -1;
-  hu_operator *op = hui_new_operator(net, cell->kind, a, b, z, cell->kept * units * rows);
-  if (!op) return -1;
-  op->in[2] = state;
-  op->units = units;
-  return z;
-}
-
-static int add_cells(hu_net *net, const cell_layer *cell, int x, size_t units, int last) {
-  if (!hui_usable(net, x)) return -1;
-  size_t rows = net->batch, steps = net->value[x].rows / rows, cols = net->value[x].cols;
-  int *list = units ? calloc(steps, sizeof *list) : NULL;
-  if (!list) return hui_refuse(net, units ? HU_E_MEMORY : HU_E_SHAPE, cell->wrong);
-  int theta[4];
-  theta[0] = hui_new_parameter(net, cols, cell->parts * units, 0, cols);
-  theta[1] = hui_new_parameter(net, 1, cell->parts * units, 0, 0);
-  theta[2] = hui_new_parameter(net, units, cell->parts * units, 0, units);
-  theta[3] = hui_new_parameter(net, 1, cell->parts * units, 0, 0);
-  hui_name_parameters(net, cell->kind->name, theta[0], "weight_x bias_x weight_h bias_h");
-  int state = hui_new_value(net, rows, cell->state * units, 0, 0);
-  for (size_t t = 0; t < steps && net->status == HU_OK; t++) {
-    int row = add_part(net, x, rows, t, 0, cols);
-    state = row < 0 || state < 0 ? -1 : add_step(net, cell, row, units, state, theta);
-    list[t] = cell->state == 1 || state < 0 ? state : add_part(net, state, rows, 0, 0, units);
+void hui_carry(hu_net *net, int first, int last) {
+  hu_carried *carried = &net->carried;
+  int(*all)[2] = realloc(carried->value, (carried->count + 1) * sizeof *all);
+  if (!all) {
+    hui_refuse(net, HU_E_MEMORY, "recurrent: no memory for states");
+    return;
   }
-  int z = net->status != HU_OK ? -1 : last ? list[steps - 1] : add_stack(net, steps, list);
-  if (z < 0 || last) free(list);
-  return z;
+  carried->value = all;
+  all[carried->count][0] = first;
+  all[carried->count++][1] = last;
 }
 
-int hu_net_gru(hu_net *net, int x, size_t units, int last) { return add_cells(net, &gru_cell, x, units, last); }
-int hu_net_lstm(hu_net *net, int x, size_t units, int last) { return add_cells(net, &lstm_cell, x, units, last); }
+void hui_carry_states(hu_net *net) {
+  const hu_carried *carried = &net->carried;
+  for (size_t i = 0; i < carried->count && carried->there; i++) {
+    const hu_value *first = &net->value[carried->value[i][0]], *last = &net->value[carried->value[i][1]];
+    hui_do_each(net, HU_RUN_COPY, first->rows * first->cols, first->v, last->v, NULL, 0);
+  }
+  net->carried.there = 1;
+}
+
+static HU_NOINLINE hu_status forget_states(hu_net *net) {
+  if (net->status != HU_OK) return net->status;
+  net->training = 0;
+  net->carried.there = 0;
+  net->fault = HU_OK;
+  for (size_t i = 0; i < net->carried.count; i++) {
+    const hu_value *first = &net->value[net->carried.value[i][0]];
+    hui_do_fill(net, first->rows * first->cols, first->v, 0);
+  }
+  return hui_done(net);
+}
+
+hu_status hu_net_forget_states(hu_net *net) {
+  if (!net) return HU_E_NULL;
+  HU_ENV_RETURN(hu_status, forget_states(net));
+}

@@ -206,6 +206,42 @@ HU_API int hu_net_attention_across(hu_net *net, int queries, int memory, size_t 
  * parameters that all steps share, and a cell (docs/training/training.md section 3). First weights N(0, 1 / fan_in). */
 HU_API int hu_net_gru(hu_net *net, int x, size_t units, int last);  /* gated recurrent units */
 HU_API int hu_net_lstm(hu_net *net, int x, size_t units, int last); /* long short-term memory cells */
+/* The same with what networks of speech and language add. HU_E_SHAPE: a field out of its range, or one that the cell
+ * does not have; lengths that are not an input of one number a sample. */
+enum { HU_CELL_GRU = 0, HU_CELL_LSTM = 1 };
+enum {
+  HU_DIRECTION_FORWARD = 0,  /* from the first step to the last */
+  HU_DIRECTION_BACKWARD = 1, /* from the last step to the first; row t of the result is of step t */
+  HU_DIRECTION_BOTH = 2,     /* two layers with weights of their own, their results side by side, forward first */
+  HU_DIRECTION_SUM = 3       /* their results added */
+};
+typedef struct hu_recurrent {
+  uint8_t cell;      /* HU_CELL_ */
+  uint8_t direction; /* HU_DIRECTION_ */
+  uint8_t last;      /* 1: the result is the state behind the last step of each direction; 0: those of all steps */
+  uint8_t one_bias;  /* 1: h W_h has no bias of its own, as in TensorFlow */
+  uint8_t carried;   /* 1: a pass begins with the state that the pass before ended with, as a constant (truncated
+                        backpropagation; Jozefowicz et al. 2016), until hu_net_forget_states; forward alone */
+  size_t units;
+  size_t
+      projection; /* lstm: h is (o tanh c') times a matrix units x projection, without a bias (Sak et al. 2014); 0: no
+                        such matrix */
+  float forget_bias; /* lstm: is added to the sum of the forget gate */
+  int lengths;       /* an input of one number a sample, its steps; -1: all have all. A state stays as it is behind the
+                        end (backward: before it), rows of the result there are +0, and no gradient comes from there */
+} hu_recurrent;
+/* Returns a layer of so many units: forward, all steps, two biases, no lengths. */
+HU_API hu_recurrent hu_recurrent_of(uint8_t cell, size_t units);
+HU_API int hu_net_recurrent(hu_net *net, int x, const hu_recurrent *layer);
+/* Lets the next pass begin with states of zeros. It is to be a forward pass. */
+HU_API HU_MUST_CHECK hu_status hu_net_forget_states(hu_net *net);
+/* x with +0 in the steps behind the end of each sample, forward and in the gradient; of an image, steps are its rows of
+ * pixels. */
+HU_API int hu_net_within(hu_net *net, int x, int lengths);
+/* Row t of the result is the sum over k of row k of W times row t + k of x, number by number, k from 0 to seen - 1 and
+ * up to the end of the sample: W is seen x cols. Rows behind the end are +0. lengths: -1: all have all steps. Amodei et
+ * al., Deep Speech 2 (2016), section 3.7. */
+HU_API int hu_net_row_convolution(hu_net *net, int x, size_t seen, int lengths);
 
 /* ---- pools and losses ---- */
 
@@ -245,12 +281,13 @@ HU_API int hu_net_cross_entropy_smoothed(hu_net *net, int x, double weight, doub
 /* ---- names of parameters, as checkpoints and assignments require them ---- */
 
 /* Every parameter has a name of its own, "scope.layerN.part": `layer` is the building call that made it (linear, conv,
- * conv_transpose, batch_norm, layer_norm, rms_norm, l2_norm, embedding, position, gru, lstm), N counts the layers of
- * that kind in their scope from 1 on, and the parts are weight and bias (linear, both conv), gain and offset
- * (batch_norm, layer_norm), gain (rms_norm, l2_norm), weight (embedding, position), weight_x, bias_x, weight_h, bias_h
- * (cells; docs/training/training.md: Wx, bx, Wh, bh). No scope, the state at first: "linear1.weight". Layers that are
- * added from here on are of `scope`: up to 63 letters a to z, digits, '_', and '.' between them; "": of none. A scope
- * may be left and entered again. Other texts: HU_E_NAME. */
+ * conv_transpose, batch_norm, layer_norm, rms_norm, l2_norm, embedding, position, gru, lstm, row_convolution), N counts
+ * the layers of that kind in their scope from 1 on, and the parts are weight and bias (linear, both conv), gain and
+ * offset (batch_norm, layer_norm), gain (rms_norm, l2_norm), weight (embedding, position, row_convolution), weight_x,
+ * bias_x, weight_h, bias_h, projection (cells; docs/training/training.md: Wx, bx, Wh, bh, P), the same with reverse_
+ * before them for the second direction. No scope, the state at first: "linear1.weight". Layers that are added from here
+ * on are of `scope`: up to 63 letters a to z, digits, '_', and '.' between them; "": of none. A scope may be left and
+ * entered again. Other texts: HU_E_NAME. */
 #define HU_SCOPE_MAX 64
 #define HU_PARAMETER_NAME_MAX 112
 HU_API void hu_net_scope(hu_net *net, const char *scope);

@@ -490,6 +490,11 @@ class Net(NetView):
         abi.check(status, 'update')
         return Update(bool(taken.value), counts.moved, counts.lost)
 
+    def forget_states(self) -> None:
+        """Lets the next pass begin with zeros in the recurrent layers whose states are carried from pass to pass."""
+        with self._held as net:
+            abi.check(abi.train().hu_net_forget_states(net), 'forget_states')
+
     def forget_counts(self) -> None:
         """Sets the counts of all roundings to zero."""
         with self._held as net:

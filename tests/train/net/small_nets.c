@@ -152,6 +152,40 @@ static int lstm(hu_net *net, int *result) {
   return x;
 }
 
+/* Tokens of different lengths in both directions, and what looks a few steps ahead; two losses. */
+static int speech(hu_net *net, int *result) {
+  int x = hu_net_input(net, 6, 1), n = hu_net_input(net, 1, 1);
+  hu_recurrent first = hu_recurrent_of(HU_CELL_LSTM, 6), second = hu_recurrent_of(HU_CELL_GRU, 5);
+  first.direction = HU_DIRECTION_BOTH;
+  first.projection = 4;
+  first.forget_bias = 1;
+  first.one_bias = 1;
+  first.lengths = second.lengths = n;
+  second.direction = HU_DIRECTION_SUM;
+  int h = hu_net_recurrent(net, hu_net_embedding(net, x, TOKENS, 5), &first);
+  h = hu_net_row_convolution(net, hu_net_within(net, hu_net_tanh(net, h), n), 3, n);
+  *result = hu_net_linear(net, hu_net_recurrent(net, h, &second), CLASSES, 1);
+  hu_net_cross_entropy_smoothed(net, *result, 1, 0.1, HU_SMOOTHING_OTHERS | HU_SMOOTHING_LESS_MINIMUM);
+  hu_net_cross_entropy(net, *result, 0.25);
+  return x;
+}
+
+/* Losses of targets, whose rows weigh differently. */
+static int losses(hu_net *net, int *result) {
+  int x = hu_net_input(net, 1, 12), h = hu_net_tanh(net, hu_net_linear(net, x, 9, 1));
+  int y = hu_net_linear(net, h, 7, 1);
+  *result = hu_net_linear(net, h, 7, 0);
+  hu_net_smooth_l1(net, *result, 1, 0.75);
+  hu_net_logistic(net, y, 0.5);
+  hu_net_squared_error(net, y, 0.125);
+  size_t n = hu_net_value(net, *result).rows;
+  float *weights = calloc(n, sizeof *weights);
+  for (size_t i = 0; weights && i < n; i++) weights[i] = (float)(i % 4) / 2;
+  hu_status status = weights ? hu_net_row_weights(net, weights) : HU_E_MEMORY;
+  free(weights);
+  return status == HU_OK ? x : -1;
+}
+
 /* Halves that meet again in every way. */
 static int joined(hu_net *net, int *result) {
   int x = hu_net_input(net, 1, 12), both[2], last[2];
@@ -286,6 +320,10 @@ static const small_net nets[] = {
     {"functions", functions, 6, 0, 0, NULL, NULL, NULL, NULL, 0, "none", momentum},
     {"functions-formats", functions, 6, 0, 0, "float8_e4m3fn,sat=finite", NULL, "s2fp8", NULL, 0, "none", kahan_sgd},
     {"interactions", interactions, 5, 0, 1, NULL, NULL, NULL, NULL, 0, "none", adagrad},
+    {"speech", speech, 3, 1, 2, NULL, NULL, NULL, NULL, 0, "none", adamw},
+    {"speech-formats", speech, 3, 1, 2, "bfloat16,sra:8", "bfloat16", "float8_e4m3fn,sat=finite;float8_e5m2;bfloat16",
+     "seq(bfloat16)", 0, "static(16)", plain},
+    {"losses", losses, 5, 0, 0, NULL, NULL, NULL, NULL, 0, "none", momentum},
     {"interactions-formats", interactions, 4, 0, 1, "bfloat16", NULL, "float8_e4m3fn,sat=finite;float8_e5m2;bfloat16",
      "seq(binary16)", 0, "backoff(scale_max=2^20,start=2^20)", plain}};
 

@@ -13,12 +13,6 @@ static float share(const hu_net *net, const hu_operator *op) {
   return (float)(op->loss.weight / (net->weighed > 0 ? net->weighed : rows));
 }
 
-int hui_first_loss(const hu_net *net) {
-  int i = net->operators;
-  while (i > 0 && net->op[i - 1].kind->loss) i--;
-  return i;
-}
-
 /* Multiplies the terms of each row, or its gradients, by its weight. */
 static void weigh(hu_net *net, size_t rows, size_t cols, float *x) {
   if (!net->weights) return;
