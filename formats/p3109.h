@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* formats/p3109.h - IEEE P3109, "Standard for Arithmetic Formats for Machine Learning", draft v4.0 (June 2026):
+/* formats/p3109.h - IEEE P3109, "Standard for Arithmetic Formats for Machine Learning", draft D1 (July 2026):
  * binary{K}p{P}{s|u}{e|f} has K bits and precision P, signed or unsigned, extended (with infinities) or finite. One
  * NaN, one zero, bias 2^(K-P-1) signed, 2^(K-P) unsigned. Any of them: hu_format_p3109 of halfulp/format.h, or
  * hu_format_find by name. */

@@ -130,7 +130,7 @@ static answer of_infinity(hu_format format, const hu_limits *limits, hu_mode mod
 
 static answer of_overflow(hu_format format, const hu_limits *limits, hu_mode mode, int negative) {
   int inward = mode.round == HU_RTZ || mode.round == (negative ? HU_RTP : HU_RTN) ||
-               (mode.round == HU_RTO && (limits->max_code & 1));
+               (mode.round == HU_RTO && format.inf == HU_INF_IEEE && (limits->max_code & 1));
   int rule = policy_of(format, mode) == HU_SAT_NONE && !inward ? format.overflow : HU_OVERFLOW_MAX;
   uint32_t events = HU_EVENT_OVERFLOW | HU_EVENT_INEXACT;
   if (rule == HU_OVERFLOW_INF) return (answer){with_sign(limits, limits->inf_code, negative), events};

@@ -18,7 +18,7 @@ typedef struct hu_spec {
   uint32_t max_code, inf_code, nan_code;
   int32_t bias, emin, emax;          /* emax: 2^emax is at most the largest number, 2^(emax+1) is not */
   uint8_t code_bytes, fits_binary32; /* of a code in an array: 1, 2 or 4; whether binary32 has every value */
-  uint8_t m, zero, subnormal, negzero, overflow, negative, nan, has_inf, has_nan, nan_signed;
+  uint8_t m, zero, subnormal, negzero, overflow, negative, nan, has_inf, has_nan, nan_signed, odd_stops;
   uint8_t round, bits, saturate, tiny, nan_to, nan_fma; /* saturate is never HU_SAT_DEFAULT here */
 } hu_spec;
 
@@ -106,6 +106,7 @@ HU_FN hu_spec hui_spec_of(hu_format format, hu_mode mode) {
   if (format.inf == HU_INF_IEEE) spec.inf_code = field << format.m;
   if (format.inf == HU_INF_TOP) spec.inf_code = (uint32_t)(spec.nan_from - 1);
   if (spec.has_inf) spec.max_code = spec.inf_code - 1;
+  spec.odd_stops = format.inf == HU_INF_IEEE && spec.max_code & 1;
   spec.emax = hui_spec_emax(&spec);
   spec.code_bytes = (uint8_t)hui_code_bytes(format);
   spec.fits_binary32 = spec.m <= 23 && spec.emax <= 127 && spec.emin - spec.m >= -149;
@@ -274,13 +275,14 @@ HU_FN uint32_t hui_from_inf(const hu_spec *spec, uint32_t sign, uint32_t *events
   return hui_signed(spec, spec->max_code, sign);
 }
 
-/* Do the directed modes and `to odd` stay at max, as IEEE 754 section 7.4 and P3109 have it? */
+/* Do the directed modes stay at max, as IEEE 754 section 7.4 and P3109 have it? `To odd` does so beside the
+ * infinities of IEEE 754 alone: P3109 stops it at the largest number of none of its formats. */
 HU_FN int32_t hui_stops_at_max(const hu_spec *spec, uint32_t sign) {
   switch (spec->round) {
     case HU_RTZ: return 1;
     case HU_RTP: return sign != 0;
     case HU_RTN: return !sign;
-    case HU_RTO: return spec->max_code & 1;
+    case HU_RTO: return spec->odd_stops;
     default: return 0;
   }
 }

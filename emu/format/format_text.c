@@ -85,13 +85,17 @@ static hu_format family_format(unsigned family, unsigned e, unsigned m, int b, i
     format.inf = HU_INF_TOP;
     format.overflow = HU_OVERFLOW_INF;
   }
-  if (family == FAMILY_P3109F) format.overflow = HU_OVERFLOW_MAX;
   if (!is_unsigned) return format;
   format = hu_format_unsigned(format);
   if (family >= FAMILY_P3109E) format.negative = HU_NEGATIVE_STOP;
   /* fnuz names the place of -0, which an unsigned format lacks: left as it is, for hu_format_check to refuse. */
   if (family == FAMILY_FNUZ) format.nan = HU_NAN_NEGZERO;
   return format;
+}
+
+/* Lets p3109f overflow to max where an axis takes its NaN away. */
+static void without_nan(hu_format *format, unsigned family, uint8_t nan) {
+  if (family == FAMILY_P3109F && nan == HU_NAN_NONE) format->overflow = HU_OVERFLOW_MAX;
 }
 
 /* --- text to descriptor --- */
@@ -197,6 +201,7 @@ static int read_suffixes(reader *input, fp_form *form) {
 static hu_status build(hu_format *format, const fp_form *form, const char **axis) {
   hu_format built =
       family_format(form->family, (unsigned)form->e, (unsigned)form->m, form->b, (int)(form->seen >> AXIS_SIGN & 1));
+  if (form->seen >> AXIS_NAN & 1) without_nan(&built, form->family, form->value[AXIS_NAN]);
   for (unsigned i = 0; i < AXIS_COUNT; i++) {
     if (form->seen >> i & 1) *axis_of(&built, i) = form->value[i];
   }
@@ -266,6 +271,7 @@ static void put_axis(hu_writer *writer, unsigned *count, unsigned axis, uint8_t 
 
 static void put_form(hu_writer *writer, hu_format format, unsigned family) {
   hu_format base = family_format(family, format.e, format.m, format.b, !format.sign);
+  without_nan(&base, family, format.nan);
   unsigned count = 0;
   hui_put(writer, "fp(");
   hui_put_number(writer, format.e);

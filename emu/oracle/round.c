@@ -54,7 +54,7 @@ static int stops_at_max(const table *values, hu_mode mode, int negative) {
     case HU_RTZ: return 1;
     case HU_RTP: return negative;
     case HU_RTN: return !negative;
-    case HU_RTO: return values->max_code & 1;
+    case HU_RTO: return values->format.inf == HU_INF_IEEE && values->max_code & 1;
     default: return 0;
   }
 }

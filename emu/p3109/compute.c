@@ -6,14 +6,14 @@
 #include "halfulp/arith.h"
 
 hu_status hu_p3109_projection_check(hu_p3109_projection projection) {
-  return projection.rules > HU_P3109_D1 ? HU_E_MODE : hu_mode_check(projection.mode);
+  return projection.rules > HU_P3109_V4_0 ? HU_E_MODE : hu_mode_check(projection.mode);
 }
 
 /* ---- neighbours ---- */
 
 /* hu_next_up and hu_next_down give the operand itself where there is no neighbour. */
 static uint32_t neighbour(hu_format format, uint32_t code, int below) {
-  const hu_p3109_projection plain = {{0}, HU_P3109_V4_0};
+  const hu_p3109_projection plain = {{0}, HU_P3109_D1};
   hu_p3109_target z = hui_p3109_target_of(format, plain);
   hu_num x = hui_p3109_value_of(&z.spec, code);
   uint32_t here = hui_p3109_projected(&z, x, 0), next = below ? hu_next_down(format, here) : hu_next_up(format, here);

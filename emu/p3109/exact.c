@@ -161,31 +161,26 @@ hu_num hui_p3109_exact_by(uint8_t rules, int op, const hu_num *x) {
 
 /* ---- projection ---- */
 
-/* Do all rules but v4.0's have NaN, where nothing saturates in a format without infinities? */
-static int is_lost(const hu_spec *spec, hu_num x, uint32_t events) {
-  if (spec->saturate != HU_SAT_NONE || spec->has_inf || !spec->has_nan) return 0;
-  if (x.kind == HU_KIND_INF) return 1;
-  if (!(events & HU_EVENT_OVERFLOW)) return 0;
-  return !hui_is_inward(spec, x.sign);
-}
-
-/* Did ToOdd stop at the largest number of a format with infinities, where D1 has the infinity? */
-static int stopped_at_odd(const hu_spec *spec, uint32_t code, uint32_t events) {
-  return spec->saturate == HU_SAT_NONE && spec->has_inf && spec->round == HU_RTO && events & HU_EVENT_OVERFLOW &&
-         (code & spec->mag_mask) == spec->max_code;
+/* A format of the draft leaves its numbers as the rules say; any other format with NaN and without infinities does,
+ * too. */
+static hu_spec spec_by(hu_format format, hu_p3109_projection projection) {
+  if (format.inf == HU_INF_NONE && format.nan != HU_NAN_NONE)
+    format.overflow = projection.rules == HU_P3109_V4_0 ? HU_OVERFLOW_MAX : HU_OVERFLOW_NAN;
+  hu_spec spec = hui_spec_of(format, projection.mode);
+  /* ToOdd stops at an odd largest number before D1, and at none since. */
+  spec.odd_stops = projection.rules != HU_P3109_D1 && spec.has_inf && spec.max_code & 1;
+  return spec;
 }
 
 hu_p3109_target hui_p3109_target_of(hu_format format, hu_p3109_projection projection) {
   if (projection.mode.saturate == HU_SAT_DEFAULT) projection.mode.saturate = HU_SAT_NONE;
-  hu_p3109_target z = {hui_spec_of(format, projection.mode), projection.rules};
+  hu_p3109_target z = {spec_by(format, projection), projection.rules};
   return z;
 }
 
 uint32_t hui_p3109_projected(const hu_p3109_target *z, hu_num x, uint32_t random) {
   const hu_spec *spec = &z->spec;
   uint32_t events, code = hui_round(spec, x, random, &events);
-  if (z->rules != HU_P3109_V4_0 && is_lost(spec, x, events)) return spec->nan_code;
-  if (z->rules == HU_P3109_D1 && stopped_at_odd(spec, code, events)) return hui_signed(spec, spec->inf_code, x.sign);
   /* What a negative number rounds to is 0 without a sign. */
   return spec->negzero && code == spec->sign_mask ? 0 : code;
 }

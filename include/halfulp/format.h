@@ -161,7 +161,7 @@ static inline hu_format hu_format_p3109(unsigned k, unsigned p, int is_signed, i
   format = hu_format_bits(sign, k - p + !sign, p - 1, 1);
   format.inf = extended ? HU_INF_TOP : HU_INF_NONE;
   format.nan = sign ? HU_NAN_NEGZERO : HU_NAN_TOP;
-  format.overflow = extended ? HU_OVERFLOW_INF : HU_OVERFLOW_MAX;
+  format.overflow = extended ? HU_OVERFLOW_INF : HU_OVERFLOW_NAN;
   if (!sign) format.negative = HU_NEGATIVE_STOP;
   return format;
 }
@@ -187,9 +187,10 @@ static inline hu_format hu_format_p3109(unsigned k, unsigned p, int is_signed, i
  *   fn       none   ones (unsigned: top)       yes   nan
  *   fnuz     none   negzero (signed only)      no    nan
  *   p3109e   top    negzero (unsigned: top)    no    inf
- *   p3109f   none   negzero (unsigned: top)    no    max
+ *   p3109f   none   negzero (unsigned: top)    no    nan
  *
- * "unsigned" takes the sign and -0 away, and sets neg=stop in the P3109 presets. Errors: HU_E_TEXT (not the
+ * "unsigned" takes the sign and -0 away, and sets neg=stop in the P3109 presets; nan=none sets ovf=max in p3109f.
+ * Errors: HU_E_TEXT (not the
  * grammar), HU_E_NAME (unknown name), HU_E_FORMAT (well-formed but no format); then, if where is not NULL, *where is
  * the offset in text of the part that is wrong: the number, separator or suffix, the value behind a known key and
  * '='; 0 for HU_E_NAME and HU_E_FORMAT. format is untouched on failure. */

@@ -2,12 +2,13 @@
 /* halfulp/p3109.h - the operations of IEEE P3109, "Standard for Arithmetic Formats for Machine Learning".
  *
  *   hu_format e4 = hu_binary8p4se();                                  two formats: hu_format_p3109, formats/p3109.h
- *   hu_p3109_projection rho = {{HU_RNE, 0, HU_SAT_NONE}, HU_P3109_V4_0};
+ *   hu_p3109_projection rho = {{HU_RNE, 0, HU_SAT_NONE}, HU_P3109_D1};
  *   uint32_t operands[2] = {x, 0}, z = hu_p3109_compute(HU_P3109_DIVIDE, e4, rho, (hu_format[2]){e4, e4}, operands, 0);
  *   ... z is the code of NaN: the draft has Divide(x, 0) = NaN
  *
- * Source: the interim report of the working group, draft v4.0 (26 June 2026), an unapproved draft. docs/p3109.md says
- * of every operation what agrees with it, and how that was shown; nothing here claims compliance with a standard.
+ * Source: the draft standard IEEE P3109/D1 (July 2026) and the working group's interim report v4.0 (26 June 2026),
+ * unapproved drafts. docs/p3109.md says of every operation what agrees with them, and how that was shown; nothing here
+ * claims compliance with a standard.
  *
  * The draft takes an operand for a real number, +infinity, -infinity or NaN, applies a function of these, and projects
  * the result: rounds it ONCE to the precision of the result's format and saturates it. So do the calls here, for any
@@ -155,13 +156,15 @@ HU_API int hu_p3109_find(const char *name);    /* the operation of this name, as
 
 /* Which text decides, where the texts differ. */
 enum {
-  HU_P3109_V4_0 = 0,      /* draft report v4.0: what does not fit into a format without infinities is its nearest value,
-                             where nothing saturates (HU_SAT_NONE) */
-  HU_P3109_JULY_2026 = 1, /* the formal specification since 7 July 2026 (ieee-p3109, 80f0f58): there NaN, but of finite
-                             results in the directed modes that go toward the format the nearest value */
-  HU_P3109_D1 = 2         /* draft standard D1 (July 2026): so, too; besides, TanPi is an infinity halfway between
-                             integers, ArcTan2(y, -infinity) is -pi below zero, and ToOdd stops at the largest number
-                             of no format with infinities */
+  HU_P3109_D1 = 0,        /* draft standard D1 (July 2026); report v4.0.3 agrees, as far as it was seen: what does not
+                             fit into a format without infinities is NaN where nothing saturates (HU_SAT_NONE), but of
+                             finite results in the directed modes that go toward the format the nearest value. So have
+                             all calls of halfulp for the draft's formats */
+  HU_P3109_JULY_2026 = 1, /* the formal specification of 7 July 2026 (ieee-p3109, 80f0f58): so, too; but TanPi is NaN
+                             halfway between integers, ArcTan2(y, -infinity) is pi below zero, too, and ToOdd stops at
+                             the largest number of an unsigned format with infinities */
+  HU_P3109_V4_0 = 2       /* draft report v4.0 (26 June 2026): as July, but what does not fit into a format without
+                             infinities is its nearest value */
 };
 
 /* How a result is projected. mode.saturate: HU_SAT_NONE is SatNone (OvfInf before v4.0), HU_SAT_FINITE SatFinite,
@@ -169,7 +172,7 @@ enum {
  * and HU_SRC with mode.bits bits. mode.tiny and mode.nan_fma play no part. */
 typedef struct hu_p3109_projection {
   hu_mode mode;
-  uint8_t rules; /* HU_P3109_V4_0, HU_P3109_JULY_2026 or HU_P3109_D1 */
+  uint8_t rules; /* HU_P3109_D1, HU_P3109_JULY_2026 or HU_P3109_V4_0 */
 } hu_p3109_projection;
 
 /* HU_OK, HU_E_MODE (hu_mode_check, or rules without a name). */

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The operations of IEEE P3109, draft report v4.0, on codes (halfulp/p3109.h; docs/p3109.md).
+"""The operations of IEEE P3109, draft standard D1, on codes (halfulp/p3109.h; docs/p3109.md).
 
     halfulp.p3109.compute('Divide', a, b, of='binary8p3se')      # codes; x / 0 is NaN
 
@@ -21,7 +21,7 @@ from .codes import Formats, operands_of
 from .format import Format, FormatLike
 from .mode import ModeLike, StreamLike, mode_of
 
-RULES = ('v4.0', 'july-2026', 'd1')
+RULES = ('d1', 'july-2026', 'v4.0')
 _GIVES = ('number', 'neighbour', 'truth', 'class')
 CLASSES = ('NaN', 'negative infinity', 'negative normal', 'negative subnormal', 'zero', 'positive subnormal', 'positive normal',
            'positive infinity')
@@ -69,7 +69,7 @@ def _result_type(op: Operation, to: Format, first: Format) -> Any:
 
 
 def compute(operation: str, *operands: Any, of: Formats = None, to: Optional[FormatLike] = None, mode: ModeLike = 'rne',
-            rules: str = 'v4.0', packed: bool = False, stream: Optional[StreamLike] = None, threads: int = 1) -> Any:
+            rules: str = 'd1', packed: bool = False, stream: Optional[StreamLike] = None, threads: int = 1) -> Any:
     """The operation element by element; shapes broadcast.
 
     Parameters
@@ -86,7 +86,8 @@ def compute(operation: str, *operands: Any, of: Formats = None, to: Optional[For
         The projection: rounding and saturation. saturate="default" is the draft's SatNone, "finite" SatFinite, "propagate"
         SatPropagate; "sra:N", "srb:N", "src:N" are StochasticA, B and C.
     rules : str
-        "v4.0"; "july-2026" for what the formal specification has since in formats without infinities; "d1" for draft standard D1.
+        Which text decides where they differ: "d1", draft standard D1; "july-2026", the formal specification of 7 July 2026; "v4.0",
+        the report of 26 June 2026.
     packed : bool
         All operands are bytes of packed codes, as `halfulp.decode` takes them.
     stream : Stream or (key, counter)

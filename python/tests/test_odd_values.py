@@ -85,7 +85,7 @@ CALLS = {
     'Scaling.sizes': (halfulp.Scaling('mxfp4').sizes, dict(rows=1, cols=1)),
     'p3109.compute': (lambda operation, x, of, to, mode, rules, packed, stream, threads: p3109.compute(
         operation, x, of=of, to=to, mode=mode, rules=rules, packed=packed, stream=stream, threads=threads),
-        dict(operation='Negate', x=CODES, of=F8, to=None, mode='rne', rules='v4.0', packed=False, stream=None,
+        dict(operation='Negate', x=CODES, of=F8, to=None, mode='rne', rules='d1', packed=False, stream=None,
             threads=1)),
     'Sum': (lambda way, inside, across, factor, decoded_as: scaled.gemm(T, T.T, sum=scaled.Sum(
         way, inside, across, factor, decoded_as)),

@@ -168,20 +168,36 @@ static void c16_e8m0(void **s) {
   assert_int_equal(code("float8_e8m0fnu", "rtz", NONE, 0x1.8p127), 0xFE);
 }
 
-static void c18_p3109_finite(void **s) {
-  (void)s;
-  assert_int_equal(code("binary8p4sf", "rne", NONE, 1e6), 0x7F);
-  assert_int_equal(code("binary8p4sf", "rne", NONE, -INFINITY), 0xFF);
-  assert_int_equal(code("binary8p4se", "rne", NONE, 1e6), 0x7F); /* here the infinity */
-}
-
 static void c19_to_odd(void **s) {
   (void)s;
   assert_int_equal(code("binary16", "rto", NONE, 1e6), 0x7BFF);
   assert_int_equal(code("binary8p4se", "rto", NONE, 230), 0x7F);
-  assert_int_equal(code("binary8p4ue", "rto", NONE, 1e9), 0xFD);
+  assert_int_equal(code("binary8p4ue", "rto", NONE, 1e9), 0xFE);
+  assert_int_equal(code("binary8p4ue", "rto", NONE, 55296), 0xFD);
   assert_int_equal(code("float8_e4m3fn", "rto", NONE, 450), 0x7F);
-  assert_int_equal(code("float8_e4m3fnuz", "rto", NONE, 1e6), 0x7F);
+  assert_int_equal(code("float8_e4m3fnuz", "rto", NONE, 249), 0x7F);
+  assert_int_equal(code("float8_e4m3fnuz", "rto", NONE, 1e6), 0x80);
+}
+
+/* Beyond P3109's formats without infinities, by draft D1, 4.7.5. */
+static void c18_p3109_finite(void **s) {
+  (void)s;
+  static const char *const rounds[] = {"rne", "rna", "rtz", "rtp", "rtn", "rto"};
+  static const struct {
+    const char *format;
+    double x;
+    uint8_t code[6];
+  } cases[] = {{"binary8p4sf", 247, {0x7f, 0x7f, 0x7f, 0x80, 0x7f, 0x7f}},
+               {"binary8p4sf", 256, {0x80, 0x80, 0x7f, 0x80, 0x7f, 0x80}},
+               {"binary8p4sf", -248, {0x80, 0x80, 0xff, 0xff, 0x80, 0xff}},
+               {"binary8p4sf", (double)INFINITY, {0x80, 0x80, 0x80, 0x80, 0x80, 0x80}},
+               {"binary4p2sf", 3.25, {7, 7, 7, 8, 7, 7}},
+               {"binary8p4uf", 59392, {0xfe, 0xff, 0xfe, 0xff, 0xfe, 0xff}},
+               {"binary8p1uf", 0x1.8p126, {0xfe, 0xff, 0xfe, 0xff, 0xfe, 0xff}}};
+  for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
+    for (size_t j = 0; j < 6; j++)
+      assert_int_equal(code(cases[i].format, rounds[j], NONE, cases[i].x), cases[i].code[j]);
+  assert_int_equal(code("binary8p4se", "rne", NONE, 1e6), 0x7F); /* here the infinity */
 }
 
 static void c22_unsigned(void **s) {
@@ -193,7 +209,7 @@ static void c22_unsigned(void **s) {
   assert_int_equal(last_events & HU_EVENT_INVALID, 0);
   assert_int_equal(code("uf11", "rne", DEFAULT, -3.0), 0);
   assert_int_equal(code("binary8p4ue", "rne", NONE, -1.0), 0xFF);
-  /* P3109 draft v4.0, wSaturate: toward zero and toward positive stop at the lowest value, an infinity does not. */
+  /* P3109: toward zero and toward positive stop at the lowest value, an infinity does not. */
   static const char *const p3109[] = {"binary8p4ue", "binary8p4uf", "binary8p1uf", "fp(5,3,1):p3109e,unsigned"};
   for (size_t i = 0; i < sizeof p3109 / sizeof p3109[0]; i++) {
     assert_int_equal(code(p3109[i], "rtz", NONE, -1.0), 0);

@@ -234,7 +234,7 @@ static golden_answer special(const golden_card *c, int infinite, int negative, h
 static golden_answer overflow(const golden_card *c, int negative, hu_mode mode) {
   golden_answer a = {0, HU_EVENT_OVERFLOW | HU_EVENT_INEXACT};
   int stops = mode.round == HU_RTZ || (mode.round == HU_RTP && negative) || (mode.round == HU_RTN && !negative) ||
-              (mode.round == HU_RTO && c->max_code % 2);
+              (mode.round == HU_RTO && c->f.inf == HU_INF_IEEE && c->max_code % 2);
   int rule = saturates_by(c, mode) == HU_SAT_NONE && !stops ? c->f.overflow : HU_OVERFLOW_MAX;
   if (rule == HU_OVERFLOW_INF)
     a.code = signed_code(c, c->inf_code, negative);

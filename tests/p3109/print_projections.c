@@ -5,8 +5,8 @@
  *
  * FORMAT has at most 8 bits. Numbers are binary64 numbers as they stand in memory. For each of them, for each rounding
  * ("rne", "sra:3"), for each random number of its bits, from 0 on, come the codes under the saturations none, finite,
- * propagate and default, by the report, then by the rules of July 2026, then by D1. hu_encode64 has to give the same
- * code as the report; exit code 3: it does not. Exit code 2: no such format or rounding. */
+ * propagate and default, by D1, then by the rules of July 2026, then by v4.0. hu_encode64 has to give the same code as
+ * D1; exit code 3: it does not. Exit code 2: no such format or rounding. */
 #include <stdio.h>
 #include <string.h>
 
@@ -20,12 +20,12 @@ enum { SATURATIONS = sizeof saturations / sizeof *saturations, ROUNDINGS_MAX = 6
 static int print_codes(hu_format format, hu_mode mode, double x) {
   uint32_t numbers = (uint32_t)1 << mode.bits;
   for (uint32_t random = 0; random < numbers; random++)
-    for (unsigned i = 0; i < (HU_P3109_D1 + 1) * SATURATIONS; i++) {
+    for (unsigned i = 0; i < (HU_P3109_V4_0 + 1) * SATURATIONS; i++) {
       hu_p3109_projection rho = {mode, (uint8_t)(i / SATURATIONS)};
       rho.mode.saturate = saturations[i % SATURATIONS];
       uint32_t code = hu_p3109_project(format, rho, x, random);
       putchar((int)code);
-      if (rho.rules != HU_P3109_V4_0 || rho.mode.saturate == HU_SAT_DEFAULT) continue;
+      if (rho.rules != HU_P3109_D1 || rho.mode.saturate == HU_SAT_DEFAULT) continue;
       if (hu_encode64(format, rho.mode, x, random, NULL) == code) continue;
       fprintf(stderr, "print_projections: %a, round %u saturate %u R %u: hu_encode64 does not give %x\n", x, mode.round,
               rho.mode.saturate, random, code);

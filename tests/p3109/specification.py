@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
-"""Projection of IEEE P3109, draft report v4.0, in exact rational numbers: Decode, RoundToPrecision, Saturate and Encode, each written
-case by case from the function of this name, as the formal specification that the report cites has it (ieee-p3109, 80f0f58), with the
-four cases of v4.0 in formats without infinities. It calls nothing of the library.
+"""Projection of IEEE P3109 in exact rational numbers: Decode, RoundToPrecision, Saturate and Encode, each written case by case from the
+function of this name, as the formal specification has it (ieee-p3109, 80f0f58), with the case of D1 and the four of report v4.0. It
+calls nothing of the library.
 
 A value is a Fraction, +INFINITY, -INFINITY, or None for NaN. Python compares a Fraction with an infinity exactly."""
 from collections import namedtuple
@@ -11,8 +11,8 @@ INFINITY = float('inf')
 ROUNDING = ('NearestTiesToEven', 'NearestTiesToAway', 'TowardZero', 'TowardPositive', 'TowardNegative', 'ToOdd',
             'StochasticA', 'StochasticB', 'StochasticC')
 SATURATION = ('SatNone', 'SatFinite', 'SatPropagate')
-# Which text decides: the report, the formal specification since July 2026 (formats without infinities), or draft standard D1 (ToOdd too).
-RULES = ('v4.0', 'july-2026', 'd1')
+# Which text decides: draft standard D1; the formal specification of July 2026 (ToOdd); report v4.0 (formats without infinities, too).
+RULES = ('d1', 'july-2026', 'v4.0')
 
 
 class Format(namedtuple('Format', 'k p signed extended')):
@@ -135,7 +135,7 @@ def round_to_precision(f, mode, x, bits=0, random=0):
     return -z if negative else z
 
 
-def saturate(f, mode, saturation, x, rules='v4.0'):
+def saturate(f, mode, saturation, x, rules='d1'):
     """Saturate. The first line that fits decides, as in the draft's list."""
     low, high = f.m_lo, f.m_hi
     if x is None or low <= x <= high:
@@ -183,6 +183,6 @@ def encode(f, x):
     return trailing if digits < 2**(f.p - 1) else (e + f.bias) * 2**(f.p - 1) + trailing
 
 
-def project(f, mode, saturation, x, bits=0, random=0, rules='v4.0'):
+def project(f, mode, saturation, x, bits=0, random=0, rules='d1'):
     """Project."""
     return encode(f, saturate(f, mode, saturation, round_to_precision(f, mode, x, bits, random), rules))

@@ -95,7 +95,7 @@ static void refusals(void **state) {
   const hu_format format = named("binary8p3se");
   hu_format bad = format;
   bad.m = 200;
-  hu_p3109_projection plain = {{0}, HU_P3109_V4_0}, wrong = {{0}, 7};
+  hu_p3109_projection plain = {{0}, HU_P3109_D1}, wrong = {{0}, 7};
   hu_p3109_array in[2] = {{codes, 1, format}, {codes, 1, format}}, none[2] = {{codes, 1, format}, {NULL, 1, format}},
                  invalid[2] = {{codes, 1, format}, {codes, 1, bad}};
   assert_int_equal(hu_p3109_compute_n(-1, 4, z, format, plain, in, NULL), HU_E_SHAPE);

@@ -42,7 +42,7 @@ static t_parameters random_format(t_random *random, int most) {
   return parameters;
 }
 
-enum { ROUNDS = 9, RULES = HU_P3109_D1 + 1 };
+enum { ROUNDS = 9, RULES = HU_P3109_V4_0 + 1 };
 
 /* Projection i of all; 0: there are no more. Stochastic ones have 3 bits. */
 static int projection_at(hu_p3109_projection *rho, int i) {
@@ -502,7 +502,7 @@ static void infinite_scales(void **state) {
                 of_plus[] = {0x00, 0x40, 0xc0, 0x40, 0x40, 0xc0, 0x80},
                 of_minus[] = {0x00, 0xc0, 0x40, 0xc0, 0xc0, 0x40, 0x80}, infinite[] = {0x7f, 0x80, 0xff},
                 of_chosen[] = {0x40, 0x80, 0xc0}, zeros_and_nan[] = {0x00, 0x80, 0x00};
-  for (uint8_t rules = HU_P3109_V4_0; rules <= HU_P3109_D1; rules++) {
+  for (uint8_t rules = HU_P3109_D1; rules <= HU_P3109_V4_0; rules++) {
     const hu_p3109_projection rho = {{.round = HU_RNE}, rules};
     const hu_p3109_block in = {format, format, 0x40, x};
     hu_p3109_scale scale = {format, rho, 0};
@@ -549,7 +549,7 @@ static void wrong_arguments(void **state) {
   bad.e = 40;
   (void)projection_at(&rho, 0);
   wrong = rho;
-  wrong.rules = HU_P3109_D1 + 1;
+  wrong.rules = HU_P3109_V4_0 + 1;
   assert_int_equal(hu_p3109_projection_check(wrong), HU_E_MODE);
   assert_int_equal(hu_p3109_compute(-1, format, rho, &format, x, 0), 0);
   assert_int_equal(hu_p3109_compute(HU_P3109_COUNT, format, rho, &format, x, 0), 0);

@@ -64,7 +64,7 @@ static inline hu_format known_binary8p4se(void) {
 }
 static inline hu_format known_binary8p1uf(void) {
   hu_format format = {
-      0, 8, 0, HU_ZERO_FIELD, HU_SUBNORMAL_GRADUAL, HU_INF_NONE, HU_NAN_TOP, 0, HU_OVERFLOW_MAX, HU_NEGATIVE_STOP, 1};
+      0, 8, 0, HU_ZERO_FIELD, HU_SUBNORMAL_GRADUAL, HU_INF_NONE, HU_NAN_TOP, 0, HU_OVERFLOW_NAN, HU_NEGATIVE_STOP, 1};
   return format;
 }
 

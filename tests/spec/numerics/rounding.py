@@ -154,7 +154,7 @@ def finite_overflow(sign, fmt, mode):
 def stays_at_max(sign, fmt, mode):
     """Under `none` with the overflow axis inf or nan: the cases that give max instead of overflowing."""
     return (mode.word == 'rtz' or (mode.word == 'rtp' and sign) or (mode.word == 'rtn' and not sign) or
-            (mode.word == 'rto' and fmt.max_magnitude & 1 == 1))
+            (mode.word == 'rto' and fmt.inf == 'ieee' and fmt.max_magnitude & 1 == 1))
 
 
 def infinite_operand(sign, fmt, mode):

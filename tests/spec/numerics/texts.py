@@ -11,7 +11,7 @@ from rounding import Mode
 PRESETS = {
     'ieee': ('ieee', 'ieee', 1, 'inf'), 'finite': ('none', 'none', 1, 'max'), 'fn': ('none', 'ones', 1, 'nan'),
     'fnuz': ('none', 'negzero', 0, 'nan'), 'p3109e': ('top', 'negzero', 0, 'inf'),
-    'p3109f': ('none', 'negzero', 0, 'max'),
+    'p3109f': ('none', 'negzero', 0, 'nan'),
 }
 SHORT = {'nosub': ('sub', 'none'), 'flush': ('sub', 'flush'), 'negzero': ('nz', 1), 'nonegzero': ('nz', 0)}
 
@@ -36,6 +36,8 @@ def described(text):
             if value not in AXES.get(name, ()) or len(presets) > 1:
                 raise ValueError('no format: ' + text)
             axes[name] = value
+    if presets[0] == 'p3109f' and 'nan=none' in words and not any(word.startswith('ovf=') for word in words):
+        axes['over'] = 'max'
     return Format(0 if unsigned else 1, e, m, b, **axes)
 
 
