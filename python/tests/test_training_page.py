@@ -92,6 +92,46 @@ def rounded(x, text, stream):
     return (u + 0x7FFF + (u >> 16 & 1) & np.uint32(0xFFFF0000)).view(f4)
 
 
+def rate_at(t, an_epoch, steps, epochs, rate, schedule, warmup=0, losses=()):
+    """The rate of step t; losses are those of the steps before it."""
+    name, _, given = schedule.removesuffix(')').partition('(')
+    words_of = [word.rpartition('=') for word in given.split(',')] if given else []
+    alone, key = [word[2] for word in words_of if not word[0]], {word[0]: word[2] for word in words_of if word[0]}
+    epoch = t // an_epoch
+    if name in ('cosine', 'linear', 'polynomial'):
+        by_step = key.get('each', 'epoch' if name == 'cosine' else 'step') == 'step'
+        n, first, end = (t, warmup, steps) if by_step else (epoch, 0, epochs)
+        end = int(key.get('until', end))
+        done, ways = (1, 1) if n >= end else (n - first, end - first) if n > first else (0, 1)
+        f = (ways - done) / ways
+        if name == 'cosine':
+            f = 0.5 * (1 + float(once(math.cos(f4(math.pi * (done / ways))))))
+        if name == 'polynomial':
+            f = float(once(float(f4(f))**float(f4(float(alone[0]))))) if done < ways else 0.0
+        floor = float(key.get('floor', 0))
+        rate *= floor + (1 - floor) * f
+    elif name == 'exponential':
+        power = 1.0
+        for digit in bin(t // int(key['every']) if 'every' in key else epoch)[2:]:
+            power = power * power * (float(alone[0]) if digit == '1' else 1)
+        rate *= power
+    elif name == 'inverse_root':
+        s, rise = t + int(key.get('from', 0)), int(alone[0])
+        rate = rate * min(1, s / rise) / math.sqrt(max(s, rise)) / math.sqrt(int(key.get('width', 1)))
+    elif name == 'plateau':
+        window, last = int(key.get('window', 200)), int(key.get('last', 3))
+        means = [sum(losses[i:i + window]) / window for i in range(0, len(losses) - window + 1, window)]
+        factor = 1.0
+        for i in range(last, len(means)):
+            factor *= float(alone[0]) if means[i] > max(means[i - last:i]) else 1
+        rate *= factor
+    elif name != 'constant':
+        for at in alone[0].split('/'):
+            reached = {'drop': float(at) <= epoch / (epochs or 1), 'steps': int(float(at)) <= t, 'epochs': int(float(at)) <= epoch}[name]
+            rate *= float(alone[1]) if reached else 1
+    return rate * ((t + 1) / warmup) if t < warmup else rate
+
+
 class Run:
     """The run of one configuration, by the keys of the command."""
 
@@ -231,16 +271,9 @@ class Run:
             self.end(n, u, (key, counter))
 
     def rate(self):
-        rate, schedule, warmup = (self.key['optimizer.' + name] for name in ('rate', 'schedule', 'warmup'))
-        if schedule != 'constant':
-            x = self.step * self.key['run.accumulate'] // self.an_epoch / self.key['run.epochs']
-            if schedule == 'cosine':
-                rate *= 0.5 * (1 + float(once(math.cos(f4(math.pi * x)))))
-            else:
-                shares, by = schedule.removeprefix('drop(').removesuffix(')').split(',')
-                for share in shares.split('/'):
-                    rate *= float(by) if float(share) <= x else 1
-        return rate * ((self.step + 1) / warmup) if self.step < warmup else rate
+        epochs = self.key.get('run.epochs', 0)
+        return rate_at(self.step, self.an_epoch // self.key['run.accumulate'], epochs * self.an_epoch, epochs,
+                       **{name: self.key['optimizer.' + name] for name in ('rate', 'schedule', 'warmup')})
 
     def added(self, a, b, which, stream):
         """D or M: Q with a last rounding of its own."""
@@ -346,3 +379,37 @@ def test_weights_of_runs(name, tmp_path):
         for byte in weights.astype('<f4').tobytes():
             digest = (digest ^ byte) * 0x100000001b3 % 2**64
     assert summary['digest'] == '%016x' % digest
+
+
+# Schedule, rate, warm-up, steps an epoch, epochs.
+SCHEDULES = [('cosine(floor=0.1)', 0.3, 0, 4, 11), ('cosine(each=step)', 0.1, 9, 4, 11), ('cosine(each=step,floor=0.1,until=30)', 6e-4, 9, 5, 9),
+             ('cosine(until=7)', 0.3, 3, 4, 11), ('linear', 2e-5, 10, 10, 10), ('linear(floor=0.25,each=epoch)', 0.7, 0, 7, 9),
+             ('linear(until=50)', 0.1, 60, 10, 10), ('polynomial(0.5,until=90)', 0.01, 0, 10, 10), ('polynomial(2.5,floor=0.01)', 0.1, 5, 10, 10),
+             ('polynomial(0.3,each=epoch)', 0.1, 0, 3, 9), ('exponential(0.909)', 3e-4, 0, 3, 70), ('exponential(0.94,every=7)', 0.045, 4, 10, 20),
+             ('inverse_root(40)', 0.2, 0, 10, 20), ('inverse_root(4,width=512,from=1)', 1, 0, 10, 20), ('steps(7/23/58,0.1)', 0.1, 3, 10, 9),
+             ('epochs(1/4/5,0.3)', 0.1, 0, 3, 9), ('drop(0.25/0.6,0.3)', 0.1, 4, 7, 9), ('constant', 0.1, 12, 7, 3),
+             ('plateau(0.5,window=3,last=2)', 0.4, 0, 7, 9), ('plateau(0.99,window=5,last=3)', 0.4, 2, 10, 30)]
+
+
+@pytest.mark.parametrize('schedule,rate,warmup,an_epoch,epochs', SCHEDULES)
+def test_rates(schedule, rate, warmup, an_epoch, epochs, tmp_path):
+    """Each step's rate, of a run whose losses rise and fall; also of one that is stopped and continued."""
+    keys = {'units': 1, 'data.set': 'gratings', 'data.size': 4, 'data.count': an_epoch * 2, 'data.test': 2, 'run.batch': 2, 'run.epochs': epochs,
+            'optimizer.rate': rate, 'optimizer.schedule': schedule, 'optimizer.warmup': warmup}
+    log, _, _ = command(tmp_path, keys, 0)
+    losses = [float(row['loss']) for row in log]
+    assert len(log) == an_epoch * epochs
+    for t, row in enumerate(log):
+        assert float(row['rate']) == rate_at(t, an_epoch, an_epoch * epochs, epochs, rate, schedule, warmup, losses[:t]), t
+    if schedule.startswith('plateau'):
+        assert float(log[-1]['rate']) < rate  # it has stalled
+
+
+def test_rates_of_tensor2tensor(tmp_path):
+    """transformer_tiny: constant 2, 8000 steps of warm-up, 128 numbers a token."""
+    keys = {'units': 1, 'data.set': 'gratings', 'data.size': 4, 'data.count': 8002, 'data.test': 1, 'run.batch': 1, 'run.epochs': 1,
+            'optimizer.rate': 2, 'optimizer.schedule': 'inverse_root(8000,width=128)', 'gradient.clip': 1e-9}
+    log, _, _ = command(tmp_path, keys, 0)
+    rate = [float(row['rate']) for row in log]
+    assert rate[0] == 0 and '%.3g' % rate[1000] == '0.000247' and '%.4g' % rate[8000] == '0.001976'
+    assert max(rate) == rate[8000]

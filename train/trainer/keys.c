@@ -178,8 +178,10 @@ static const hu_run_key keys[] = {
         TEXT, kahan_only, "optimizer.kahan", "",
         "parameters that end with Kahan summation whatever optimizer.update says: names, commas between them; *: all"),
     OTHER(SCHEDULE, schedule, "optimizer.schedule", "constant",
-          "constant; cosine: rate (1 + cos(pi epoch / epochs)) / 2; drop(at,by): rate times `by` from the share `at` "
-          "of the epochs on; drop(at/at/at,by): at each of up to 8 shares"),
+          "constant; cosine, linear or polynomial(exponent), with floor=, each=epoch or step, until=; exponential(by) "
+          "with every=; inverse_root(steps) with width=, from=; plateau(by) with window=, last=; drop(at,by): rate "
+          "times `by` from the share `at` of the epochs on; drop(at/at/at,by): at each of up to 8 shares; "
+          "steps(at/at,by), epochs(at/at,by): at numbers of steps, of epochs"),
     COUNT(warmup, "optimizer.warmup", "0", 0, 0x1p53,
           "steps in which the rate rises: that of the schedule times (step + 1) / warmup, steps from 0 on"),
     COUNT(ramping, "optimizer.ramping", "0", 0, 4096,

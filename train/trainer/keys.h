@@ -25,7 +25,7 @@ typedef enum hu_key_kind {
   HU_KEY_COLLECTIVE, /* hu_collective */
   HU_KEY_CHECKSUM,   /* digests of files, as a text: const char * */
   HU_KEY_OFF,        /* precision.off, as a text: const char * */
-  HU_KEY_SCHEDULE,   /* `schedule`, `drops`, `drop_at`, `drop_by` */
+  HU_KEY_SCHEDULE,   /* hu_schedule */
   HU_KEY_SYSTEM      /* nothing: the keys that it sets are set one by one */
 } hu_key_kind;
 

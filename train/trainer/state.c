@@ -161,11 +161,23 @@ static void print_counts(hu_paper *paper, const hu_trainer *trainer) {
             scale->iteration, scale->skipped, scale->since);
 }
 
+/* Writes what the schedule `plateau` remembers. */
+static void print_stall(hu_paper *paper, const hu_trainer *trainer) {
+  const hu_stall *stall = &trainer->stall;
+  if (trainer->keys.schedule.kind != HU_SCHEDULE_PLATEAU) return;
+  hui_print(paper, "plateau.means=%" PRIu64 "\nplateau.count=%" PRIu64 "\n", stall->means, stall->count);
+  hui_print(paper, "plateau.factor=%016" PRIx64 "\nplateau.sum=%016" PRIx64 "\n", bits_of(stall->factor),
+            bits_of(stall->sum));
+  for (uint64_t i = 0; i < stall->means; i++)
+    hui_print(paper, "plateau.mean%" PRIu64 "=%016" PRIx64 "\n", i, bits_of(stall->mean[i]));
+}
+
 static HU_NOINLINE size_t write(const hu_trainer *trainer, char *text, size_t size) {
   hu_paper paper = {text, size, 0};
   if (!trainer || !trainer->net) return 0;
   if (text && size) *text = 0;
   print_counts(&paper, trainer);
+  print_stall(&paper, trainer);
   hui_print_plan(trainer, &paper);
   if (trainer->network) hui_print(&paper, "network=%016" PRIx64 "\n", hui_network_digest(trainer));
   for (size_t i = 0; i < hu_trainer_key_count(); i++) {
@@ -274,9 +286,10 @@ static int steps_of(const hu_trainer *trainer, const char *text, uint64_t *steps
   return 1;
 }
 
-/* Is a rate in an epoch that of a run of so many steps? */
-static int is_same_rate(const hu_trainer *trainer, double rate, uint64_t epoch, uint64_t steps) {
-  return hui_rate_of(trainer, rate, epoch, steps) == hui_rate_of(trainer, rate, epoch, trainer->steps);
+/* Is a rate in a step that of a run of so many steps? */
+static int is_same_rate(const hu_trainer *trainer, double rate, uint64_t step, uint64_t steps) {
+  const uint64_t epoch = step / trainer->steps_an_epoch;
+  return hui_rate_of(trainer, rate, step, epoch, steps) == hui_rate_of(trainer, rate, step, epoch, trainer->steps);
 }
 
 /* Have the steps done so far the rates that they have in a run of this one's length? */
@@ -287,15 +300,16 @@ static hu_status same_rates(const hu_trainer *trainer, const char *text, uint64_
     return hui_say(why, HU_E_TRAIN, "run.steps, run.epochs: %" PRIu64 " steps are done, and the run has %" PRIu64, step,
                    trainer->steps);
   }
-  for (uint64_t e = 0; steps != trainer->steps && e * trainer->steps_an_epoch < step; e++) {
-    if (is_same_rate(trainer, trainer->keys.rate, e, steps) &&
-        is_same_rate(trainer, trainer->keys.rate_adamw, e, steps))
+  const uint64_t each = trainer->keys.schedule.each == HU_EACH_STEP ? 1 : trainer->steps_an_epoch;
+  for (uint64_t t = 0; steps != trainer->steps && t < step; t += each) {
+    if (is_same_rate(trainer, trainer->keys.rate, t, steps) &&
+        is_same_rate(trainer, trainer->keys.rate_adamw, t, steps))
       continue;
     return hui_say(why, HU_E_TRAIN,
                    "optimizer.schedule: the rates of '%s' depend on the length of the run, %" PRIu64
                    " steps there, %" PRIu64 " here: the steps that are done had other rates from epoch %" PRIu64
                    " on than they have in a run of this length; such a run has to begin again",
-                   hu_trainer_get(trainer, "optimizer.schedule"), steps, trainer->steps, e);
+                   hu_trainer_get(trainer, "optimizer.schedule"), steps, trainer->steps, t / trainer->steps_an_epoch);
   }
   return HU_OK;
 }
@@ -312,6 +326,21 @@ static int read_scale(hu_loss_scale *loss_scale, const char *text) {
   return ok;
 }
 
+static int read_stall(hu_stall *stall, const hu_trainer *trainer, const char *text) {
+  const hu_stall begun = {.factor = 1};
+  char name[HU_DECIMAL_TEXT_MAX];
+  *stall = begun;
+  if (trainer->keys.schedule.kind != HU_SCHEDULE_PLATEAU) return 1;
+  int ok = hui_state_count(text, "plateau.means", &stall->means) && stall->means <= trainer->keys.schedule.last &&
+           hui_state_count(text, "plateau.count", &stall->count) && number_of(text, "plateau.factor", &stall->factor) &&
+           number_of(text, "plateau.sum", &stall->sum);
+  for (uint64_t i = 0; ok && i < stall->means; i++) {
+    snprintf(name, sizeof name, "plateau.mean%" PRIu64, i);
+    ok = number_of(text, name, &stall->mean[i]);
+  }
+  return ok;
+}
+
 static hu_optimizer_time time_after(uint64_t steps, const hu_optimizer *optimizer) {
   hu_optimizer_time now = {0, 1, 1};
   for (uint64_t i = 0; i < steps; i++) hu_optimizer_tick(&now, optimizer);
@@ -320,6 +349,7 @@ static hu_optimizer_time time_after(uint64_t steps, const hu_optimizer *optimize
 
 static HU_NOINLINE hu_status resume(hu_trainer *trainer, const char *text, char *why) {
   hu_loss_scale scale;
+  hu_stall stall;
   hu_batch_state state = {0, 0, 0};
   hu_batches order;
   uint64_t step, net_step, time;
@@ -332,7 +362,7 @@ static HU_NOINLINE hu_status resume(hu_trainer *trainer, const char *text, char 
   int ok = hui_state_count(text, "step", &step) && hui_state_count(text, "net.step", &net_step) &&
            hui_state_count(text, "time", &time);
   ok = ok && hui_state_count(text, "epoch", &state.epoch) && hui_state_count(text, "position", &state.position);
-  ok = ok && read_scale(&scale, text) && time <= step;
+  ok = ok && read_scale(&scale, text) && read_stall(&stall, trainer, text) && time <= step;
   if (!ok) return hui_say(why, HU_E_TEXT, "the state is not whole");
   status = same_rates(trainer, text, step, why);
   if (status != HU_OK) return status;
@@ -353,6 +383,7 @@ static HU_NOINLINE hu_status resume(hu_trainer *trainer, const char *text, char 
   trainer->failed = 0;
   trainer->feedback.stale = 0; /* all residuals were written */
   trainer->scale = scale;
+  trainer->stall = stall;
   trainer->net->step = net_step;
   trainer->net->time = time_after(time, &trainer->optimizer);
   return hui_set_products(trainer);

@@ -182,6 +182,8 @@ static HU_NOINLINE hu_status begin(hu_trainer *trainer, const char *folder, char
   if (keys->augment && keys->set != SET_CIFAR10 && keys->set != SET_CIFAR100) {
     return hui_say(why, HU_E_TRAIN, "data.augment: only of cifar10 and cifar100");
   }
+  if (keys->warmup && keys->schedule.kind == HU_SCHEDULE_INVERSE_ROOT)
+    return hui_say(why, HU_E_TRAIN, "optimizer.warmup: not 0, and inverse_root has a warm-up of its own");
   if (keys->accumulate > 1 && keys->assignment != ASSIGN_NONE)
     return hui_say(why, HU_E_TRAIN, "run.accumulate: above 1, and assignment.kind says what overflows in one batch");
   status = hui_read_model(trainer, why);
@@ -198,6 +200,7 @@ static HU_NOINLINE hu_status begin(hu_trainer *trainer, const char *folder, char
     status = hu_batches_open(&trainer->order, trainer->source.training.count, trainer->samples, start);
   if (status != HU_OK) return hui_say(why, status, "run.batch: %s", hu_status_text(status));
   trainer->begun = 1;
+  trainer->stall.factor = 1;
   status = hui_make_buffers(trainer, why);
   if (status == HU_OK) status = hui_make_shards(trainer);
   if (status == HU_OK) status = hui_make_feedback(trainer);
@@ -231,7 +234,7 @@ hu_status hu_trainer_begin(hu_trainer *trainer, const char *folder, char *why) {
 /* ---- a step ---- */
 
 static double rate_in(const hu_trainer *trainer, double rate, uint64_t epoch) {
-  return hui_warm_rate(&trainer->keys, trainer->step, hui_rate_of(trainer, rate, epoch, trainer->steps));
+  return hui_rate_of(trainer, rate, trainer->step, epoch, trainer->steps);
 }
 
 /* Makes one step, with the rate of an epoch. */
@@ -255,6 +258,7 @@ static hu_status make_step(hu_trainer *trainer, uint64_t epoch, hu_trainer_repor
   if (status != HU_OK) return status;
   if (report->taken) hui_keep_feedback(trainer);
   trainer->step++;
+  hui_stall_add(&trainer->stall, &trainer->keys.schedule, ldexp(pass.loss, (int)trainer->keys.power));
   status = hui_set_products(trainer); /* those of the next step, for callers that look before it, too */
   if (status != HU_OK) return status;
   trainer->failed = 0;

@@ -9,6 +9,7 @@
 #include "halfulp/train/trainer.h"
 #include "train/data/watch.h"
 #include "train/net/net.h"
+#include "train/step/schedule.h"
 
 enum {
   SET_DIGITS,
@@ -28,8 +29,6 @@ enum {
   SET_CLICKS
 };
 enum { LOSS_DEFAULT, LOSS_CROSS_ENTROPY, LOSS_SQUARED_ERROR, LOSS_ABSOLUTE_ERROR, LOSS_SMOOTH_L1, LOSS_LOGISTIC };
-enum { SCHEDULE_CONSTANT, SCHEDULE_COSINE, SCHEDULE_DROP };
-enum { DROPS_MOST = 8 };
 enum { EXEMPT_NONE = 0, EXEMPT_FIRST = 1, EXEMPT_LAST = 2, EXEMPT_BOTH = 3 };
 enum { AFTER_FORWARD, AFTER_BACKWARD, AFTER_BOTH };
 enum { FEEDBACK_NONE, FEEDBACK_OWN, FEEDBACK_SUM };
@@ -58,9 +57,9 @@ typedef struct hu_run_keys {
   uint64_t smoothing_over, less_minimum; /* of the loss */
   double smoothing, beta;
   hu_loss_rule rule;
-  uint64_t optimizer, coupled, nesterov, fused, kahan, schedule;
-  double rate, momentum, beta1, beta2, eps, decay, drop_at[DROPS_MOST], drop_by;
-  size_t drops;
+  uint64_t optimizer, coupled, nesterov, fused, kahan;
+  double rate, momentum, beta1, beta2, eps, decay;
+  hu_schedule schedule;
   uint64_t warmup;
   uint64_t ramping, ramping_steps;
   double ramping_ratio;
@@ -193,6 +192,7 @@ struct hu_trainer {
   hu_net_gradient_rules rules;
   hu_penalty *penalty; /* one a parameter; NULL: none */
   uint64_t step, steps, steps_an_epoch;
+  hu_stall stall; /* of optimizer.schedule = plateau(...) */
   hu_batch_buffers buffers;
   struct hu_slot *slot; /* the tensors that are its state */
   size_t slots;
@@ -362,10 +362,8 @@ hu_status hui_step_plan(hu_trainer *trainer, hu_trainer_report *report);
 void hui_print_plan(const hu_trainer *trainer, hu_paper *paper);
 hu_status hui_read_plan(hu_trainer *trainer, const char *text, char *why);
 
-/* Returns the rate in an epoch (from 0) of a run of so many steps. */
-double hui_rate_of(const hu_trainer *trainer, double rate, uint64_t epoch, uint64_t steps);
-/* Returns the rate of a step in an epoch of that rate, which rises over the first steps. */
-double hui_warm_rate(const hu_run_keys *keys, uint64_t step, double rate);
+/* Returns the rate of a step in an epoch (both from 0) of a run of so many steps. */
+double hui_rate_of(const hu_trainer *trainer, double rate, uint64_t step, uint64_t epoch, uint64_t steps);
 /* Makes the first weights as the optimizer keeps them. */
 hu_status hui_first_weights(hu_trainer *trainer);
 

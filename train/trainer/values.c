@@ -227,47 +227,16 @@ static hu_status read_mode(const key_entry *entry, hu_mode *result) {
   return HU_OK;
 }
 
-/* "0.4/0.6/0.8" before the comma: shares of the epochs, each above the one before. Returns how many, or 0. */
-static size_t read_drops(const char *value, const char *comma, double at[DROPS_MOST]) {
-  for (size_t count = 0; count < DROPS_MOST; count++) {
-    size_t n = strcspn(value, "/,");
-    double before = count ? at[count - 1] : 0;
-    if (!hui_read_number(value, n, &at[count]) || !(at[count] > before && at[count] < 1)) return 0;
-    value += n;
-    if (value == comma) return count + 1;
-    value++;
-  }
-  return 0;
-}
-
-/* Reads "drop(0.667,0.1)" or "drop(0.4/0.6/0.8,0.1)". */
-static int read_drop(const char *value, hu_run_keys *keys) {
-  size_t n = strlen(value);
-  const char *comma = strchr(value, ',');
-  if (strncmp(value, "drop(", 5) != 0 || value[n - 1] != ')' || !comma) return 0;
-  double at[DROPS_MOST] = {0}, by = 0;
-  size_t drops = read_drops(value + 5, comma, at);
-  if (!drops || !hui_read_number(comma + 1, n - (size_t)(comma - value) - 2, &by) || !(by > 0 && by <= 1)) return 0;
-  memcpy(keys->drop_at, at, sizeof at);
-  keys->drops = drops;
-  keys->drop_by = by;
-  return 1;
-}
-
 static hu_status read_checksum(const key_entry *entry) {
   if (hui_checksums_of(entry->value) >= 0) return HU_OK;
   return refuse(entry, HU_E_TRAIN,
                 "is not sha256: and 64 hexadecimal digits, nor -, nor several of them with commas between");
 }
 
-static hu_status read_schedule(const key_entry *entry, hu_run_keys *keys) {
-  int constant = strcmp(entry->value, "constant") == 0, cosine = strcmp(entry->value, "cosine") == 0;
-  if (!constant && !cosine && !read_drop(entry->value, keys))
-    return refuse(
-        entry, HU_E_TRAIN,
-        "is not constant, cosine or drop(at,by), 0 < at < 1, 0 < by <= 1; up to 8 rising shares with / between");
-  keys->schedule = constant ? SCHEDULE_CONSTANT : cosine ? SCHEDULE_COSINE : SCHEDULE_DROP;
-  return HU_OK;
+static hu_status read_schedule(const key_entry *entry, hu_schedule *schedule) {
+  char said[HU_SCHEDULE_WHY_MAX];
+  hu_status status = hui_schedule_read(schedule, entry->value, said);
+  return status == HU_OK ? status : refuse(entry, status, "%s", said);
 }
 
 /* ---- all of them ---- */
@@ -291,7 +260,7 @@ hu_status hui_read_key(hu_run_keys *keys, size_t i, const char *value, char *why
     case HU_KEY_ACCUM: return read_accum(&entry, at);
     case HU_KEY_OWN_ACCUM: return read_own_accum(&entry, at);
     case HU_KEY_COLLECTIVE: return read_collective(&entry, at);
-    case HU_KEY_SCHEDULE: return read_schedule(&entry, keys);
+    case HU_KEY_SCHEDULE: return read_schedule(&entry, at);
     case HU_KEY_RATIO: return read_ratio(&entry, at);
     case HU_KEY_SYSTEM: return read_system(&entry);
     case HU_KEY_CHECKSUM: {

@@ -90,6 +90,7 @@ static const char *const *const runs[] = {
     PAIRS("gradient.clip", "0.5", "gradient.penalty", "l2_half", "gradient.lambda", "1e-3", "gradient.larc", "clip",
           "precision.system", "fp16", "loss.scale", "static(1024)"),
     PAIRS("precision.system", "nvfp4", "optimizer.schedule", "cosine", "run.epochs", "2"),
+    PAIRS("optimizer.rate", "2", "optimizer.schedule", "plateau(0.5,window=2,last=1)"),
     PAIRS("data.set", "gratings", "data.count", "256", "data.test", "64", "model.net", "conv(channels=4/4)",
           "run.batch", "32"),
     PAIRS("data.set", "text", "model.net", "transformer(units=16,hidden=32)", "run.batch", "4", "run.steps", "20",

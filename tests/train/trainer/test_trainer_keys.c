@@ -72,8 +72,22 @@ static void test_refused(void **state) {
   refused("optimizer.schedule", "drop(0.5/,0.1)", HU_E_TRAIN, "rising shares");
   refused("optimizer.schedule", "drop(.1/.2/.3/.4/.5/.6/.7/.8/.9,0.1)", HU_E_TRAIN, "up to 8");
   refused("optimizer.warmup", "-1", HU_E_TRAIN, "optimizer.warmup");
-  refused("optimizer.schedule", "drop(0.5,0.1", HU_E_TRAIN, "0 < at < 1");
-  refused("optimizer.schedule", "drop(", HU_E_TRAIN, "constant, cosine or drop(at,by)");
+  refused("optimizer.schedule", "drop(0.5,0.1", HU_E_TRAIN, "no closing parenthesis");
+  refused("optimizer.schedule", "drop(", HU_E_TRAIN, "no closing parenthesis");
+  refused("optimizer.schedule", "cosin", HU_E_TRAIN, "constant, cosine, linear");
+  refused("optimizer.schedule", "constant(1)", HU_E_TRAIN, "takes nothing");
+  refused("optimizer.schedule", "plateau", HU_E_TRAIN, "requires it");
+  refused("optimizer.schedule", "steps(7/7,0.1)", HU_E_TRAIN, "rising numbers");
+  refused("optimizer.schedule", "epochs(1.5,0.1)", HU_E_TRAIN, "epochs(at,by)");
+  refused("optimizer.schedule", "linear(floor=2)", HU_E_TRAIN, "floor: not from 0 to 1");
+  refused("optimizer.schedule", "linear(each=day)", HU_E_TRAIN, "one of epoch, step");
+  refused("optimizer.schedule", "cosine(flor=0)", HU_E_TRAIN, "perhaps floor is meant");
+  refused("optimizer.schedule", "polynomial(0)", HU_E_TRAIN, "exponent");
+  refused("optimizer.schedule", "exponential(1.1)", HU_E_TRAIN, "factor");
+  refused("optimizer.schedule", "inverse_root(0)", HU_E_TRAIN, "at least 1");
+  refused("optimizer.schedule", "inverse_root(8,from=2)", HU_E_TRAIN, "not 0 or 1");
+  refused("optimizer.schedule", "plateau(0.5,last=9)", HU_E_TRAIN, "from 1 to 8");
+  refused("optimizer.schedule", "plateau(0.5,window=0)", HU_E_TRAIN, "window: 0");
   refused("loss.scale", "static", HU_E_TEXT, "static(1024)");
   refused("loss.scale", "static(x)", HU_E_TEXT, "takes a number first, not 'x'");
   refused("loss.scale", "bakoff", HU_E_NAME, "none, static(SCALE), backoff(...)");
@@ -378,6 +392,14 @@ static void test_prolonged(void **state) {
   assert_true(prolonged(PAIRS(COSINE, "run.epochs", "3"), PAIRS(COSINE, "run.epochs", "4"), 15) == 0);
   assert_true(prolonged(PAIRS(COSINE, "run.steps", "12"), PAIRS(COSINE, "run.steps", "14"), 12) ==
               digest_after(14, PAIRS(COSINE, "run.steps", "14")));
+  /* With rates of steps each of them is compared; those that end at a step of their own stay. */
+#define LINEAR SHORT, "optimizer.schedule"
+  assert_true(prolonged(PAIRS(LINEAR, "linear", "run.steps", "9"), PAIRS(LINEAR, "linear", "run.steps", "12"), 2) == 0);
+  assert_non_null(strstr(why, "9 steps there, 12 here"));
+  assert_true(prolonged(PAIRS(LINEAR, "linear(until=20)", "run.steps", "9"),
+                        PAIRS(LINEAR, "linear(until=20)", "run.steps", "12"),
+                        9) == digest_after(12, PAIRS(LINEAR, "linear(until=20)", "run.steps", "12")));
+#undef LINEAR
 #undef DROP
 #undef COSINE
 }
