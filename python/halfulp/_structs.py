@@ -409,6 +409,10 @@ class hu_model_ends(_Record):
                 ('masked', c.c_int), ('heads', c.c_int * 4), ('head_weights', c.c_double * 4), ('head_count', c.c_int)]
 
 
+class hu_parameter_rule(_Record):
+    _fields_ = [('rate', c.c_double), ('decay', c.c_double), ('unclipped', c.c_uint8)]
+
+
 class hu_trainer_key(_Record):
     _fields_ = [(name, c.c_char_p) for name in ('name', 'by_default', 'what')
                 ] + [('weights', c.c_int), ('words', c.POINTER(c.c_char_p)), ('low', c.c_double), ('high', c.c_double)]

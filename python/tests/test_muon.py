@@ -186,6 +186,23 @@ def test_in_a_net(random):
         assert small == [key.endswith('bias'), key.endswith('bias') or key == 'linear3.weight'], key
 
 
+def test_rules_of_parameters(random):
+    """A first step of AdamW moves a weight by the rate, unless a rule of its own says otherwise; a decay of 0 does not move it more."""
+    x, y = random.normal(size=(8, 6)).astype(np.float32), random.integers(0, 4, 8)
+    net = Net('mlp(layers=1,units=5)', batch=8, width=6, outputs=4, seed=1)
+    before = {key: value.copy() for key, value in net.parameters().items()}
+    net.set_rules('*', decay=0)
+    net.set_rules(['*.bias', 'linear2.*'], rate=4, decay=0)
+    net.forward(x, y)
+    net.backward()
+    net.update(Optimizer('adamw', rate=2.0 ** -10, eps=1e-20, decay=0.5), LossScaler('none'))
+    for key, value in net.parameters().items():
+        moved = np.abs(value - before[key]).max()
+        assert moved == pytest.approx(2.0 ** (-10 if key == 'linear1.weight' else -8), rel=1e-4), key
+    with pytest.raises(ValueError, match='linear1.bias'):
+        net.set_rules('linear1.bias', rate=-1)
+
+
 def test_errors():
     w = [np.ones((2, 3), np.float32)]
     for call, words in [

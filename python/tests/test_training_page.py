@@ -3,6 +3,7 @@
 at the head of optimizer.h and gradient.h alone: two layers, tensors in bfloat16, stochastic updates. All losses, weights and moments
 must have the same bits."""
 import csv
+import fnmatch
 import json
 import math
 import os
@@ -17,6 +18,7 @@ COMMAND, SOURCE = os.environ['HALFULP_COMMAND'], os.environ['HALFULP_SOURCE']
 SYSTEM = {'values': 'bfloat16', 'gradients': 'bfloat16', 'parameters': 'bfloat16', 'parameter_gradients': 'bfloat16'}
 VALUE, GRADIENT, PARAMETER, PARAMETER_GRADIENT, UPDATE, PRODUCT, MASK = range(7)  # k
 ORDER, DROPOUT = 0, 7  # uses
+PARAMETERS = 'linear1.weight', 'linear1.bias', 'linear2.weight', 'linear2.bias'
 X, W, X_OF_DW, DZ_OF_DW, DZ, W_OF_DX = range(6)  # operands of products
 
 
@@ -140,7 +142,8 @@ class Run:
                     'optimizer.momentum': 0, 'optimizer.decay': 0, 'optimizer.state': 'bfloat16', 'optimizer.weights': 'bfloat16',
                     'optimizer.update': 'sra:16', 'optimizer.round_decay': 'rne', 'optimizer.round_momentum': 'rne',
                     'optimizer.nesterov': 'no', 'optimizer.beta1': 0.9, 'optimizer.beta2': 0.99, 'optimizer.eps': 1e-6,
-                    'optimizer.coupled': 'no', 'optimizer.warmup': 0, 'optimizer.schedule': 'constant', 'gradient.clip': 0, **keys}
+                    'optimizer.coupled': 'no', 'optimizer.warmup': 0, 'optimizer.schedule': 'constant', 'gradient.clip': 0,
+                    'optimizer.rates': '', 'optimizer.decays': '', 'gradient.clipped': '*', **keys}
         images = np.load(os.path.join(SOURCE, 'data/digits_images.npy'))
         train = np.arange(len(images)) % 5 != 4
         self.images = binary32(images.reshape(len(images), -1).astype(f4) / f4(16))[train]
@@ -253,20 +256,27 @@ class Run:
         clip, norm = self.key['gradient.clip'], 0.0
         if not clip:
             return g
-        for x in g:
+        counts = [any(fnmatch.fnmatchcase(name, p) for p in self.key['gradient.clipped'].split(',')) for name in PARAMETERS]
+        for x in (x for x, its in zip(g, counts) if its):
             norm += float(row_sum(x.astype(np.float64).reshape(1, -1)**2)[0, 0])
         norm = math.sqrt(norm)
-        return [x * f4(clip / norm) for x in g] if norm > clip else g
+        return [x * f4(clip / norm) if its else x for x, its in zip(g, counts)] if norm > clip else g
+
+    def factor(self, key, n):
+        """The last one of the key's whose pattern is that of the parameter."""
+        pairs = [pair.split(':') for pair in self.key[key].split(',') if pair]
+        return ([float(x) for pattern, x in pairs if fnmatch.fnmatchcase(PARAMETERS[n], pattern)] or [1.0])[-1]
 
     def update(self, gradients):
         state = self.key['optimizer.state']
-        scalar = {name: self.once(self.key['optimizer.' + name], state) for name in ('momentum', 'decay', 'beta1', 'beta2', 'eps')}
-        scalar['rate'] = self.once(self.rate(), state)
+        scalar = {name: self.once(self.key['optimizer.' + name], state) for name in ('momentum', 'beta1', 'beta2', 'eps')}
         for beta in 'beta1', 'beta2':
             self.power[beta] *= float(scalar[beta])
         step = {'sgd': self.sgd, 'adamw': self.adamw}[self.key['optimizer.kind']]
         for n, g in enumerate(gradients):
             key, counter = words(self.seed, UPDATE, n, self.step)
+            scalar['rate'] = self.once(self.rate() * self.factor('optimizer.rates', n), state)
+            scalar['decay'] = self.once(self.key['optimizer.decay'] * self.factor('optimizer.decays', n), state)
             u = step(n, g, scalar, lambda i: (child((key, 0), i)[0], counter))
             self.end(n, u, (key, counter))
 
@@ -283,7 +293,7 @@ class Run:
     def sgd(self, n, g, scalar, stream):
         def q(x):
             return self.once(x, self.key['optimizer.state'])
-        if self.key['optimizer.decay']:
+        if scalar['decay']:
             g = self.added(g, q(scalar['decay'] * self.parameter[n]), 'decay', stream(1))
         if not self.key['optimizer.momentum']:
             return q(scalar['rate'] * g)
@@ -294,7 +304,7 @@ class Run:
         def q(x):
             return self.once(x, self.key['optimizer.state'])
         decayed = q(scalar['decay'] * self.parameter[n])
-        coupled, decays = self.key['optimizer.coupled'] == 'yes', self.key['optimizer.decay'] > 0
+        coupled, decays = self.key['optimizer.coupled'] == 'yes', scalar['decay'] > 0
         if coupled and decays:
             g = self.added(g, decayed, 'decay', stream(1))
         less = {beta: q(1 - float(scalar[beta])) for beta in ('beta1', 'beta2')}
@@ -328,7 +338,7 @@ def command(tmp_path, keys, steps):
         given['loss.scale'] = 'static(%d)' % scale
     (tmp_path / 'x.ini').write_text('[precision]\nsystem = bfloat16\n')
     sets = [word for name, value in given.items() for word in ('--set', '%s=%s' % (name, value))]
-    out = subprocess.run([COMMAND, 'train', tmp_path / 'x.ini', '--json', '--every', '1', '--evaluate', '0', '-q', '--data',
+    out = subprocess.run([COMMAND, 'train', tmp_path / 'x.ini', '--json', '--every', '1', '--evaluate', '0', '--checkpoint', '0', '-q', '--data',
                           os.path.join(SOURCE, 'data'), '-o', tmp_path / 'run', *sets], check=True, capture_output=True, text=True)
     with open(tmp_path / 'run/log.csv') as f:
         log = list(csv.DictReader(f))
@@ -355,6 +365,10 @@ RUNS = {
                 'optimizer.eps': 1e-6, 'optimizer.coupled': 'yes', 'optimizer.round_decay': 'sra:16', 'optimizer.weights': 'bfloat16'},
     'cosine': {'run.batch': 479, 'run.epochs': 4, 'optimizer.schedule': 'cosine', 'optimizer.warmup': 7},
     'drops': {'run.batch': 479, 'run.epochs': 4, 'optimizer.schedule': 'drop(0.25/0.6,0.3)', 'optimizer.momentum': 0.9},
+    'rates': {'optimizer.momentum': 0.9, 'optimizer.decay': 0.001, 'optimizer.rates': '*.bias:2,linear1.*:0.3', 'optimizer.decays': '*.bias:0',
+              'gradient.clip': 0.3, 'gradient.clipped': 'linear2.*'},
+    'decays': {'optimizer.kind': 'adamw', 'optimizer.rate': 0.01, 'optimizer.decay': 0.05, 'optimizer.beta2': 0.99,
+               'optimizer.eps': 1e-6, 'optimizer.decays': '*:0,*.weight:1.7'},
     'kahan': {'optimizer.update': 'kahan', 'optimizer.momentum': 0.5, 'gradient.clip': 0.5},
     'tensors': {**ALL, 'loss.scale': 1024, 'run.batch': 70},
     'accumulated': {**ALL, **OPERANDS, 'run.accumulate': 3, 'dropout': 0.3, 'loss.scale': 3},
@@ -374,7 +388,7 @@ def test_weights_of_runs(name, tmp_path):
     assert [float(row['rate']) for row in log] == rates
     assert [float(row['loss']) for row in log] == losses
     digest = 0xcbf29ce484222325
-    for name, weights in zip(('linear1.weight', 'linear1.bias', 'linear2.weight', 'linear2.bias'), page.parameter):
+    for name, weights in zip(PARAMETERS, page.parameter):
         assert tensor[name].tobytes() == weights.tobytes(), name
         for byte in weights.astype('<f4').tobytes():
             digest = (digest ^ byte) * 0x100000001b3 % 2**64

@@ -95,7 +95,8 @@ static hu_status by_rules(hu_net *net, hu_net_gradient_rules *with, float scale,
   if (!tensors) return HU_E_MEMORY;
   for (size_t i = 0; i < n; i++) {
     const hu_parameter *parameter = &net->parameter[i];
-    tensors[i] = (hu_gradient_tensor){parameter->rows * parameter->cols, parameter->dtheta, parameter->master, {0, 0}};
+    tensors[i] = (hu_gradient_tensor){
+        parameter->rows * parameter->cols, parameter->dtheta, parameter->master, {0, 0}, parameter->rule.unclipped};
     if (with->penalties) tensors[i].penalty = with->penalties[i];
   }
   hu_status status = net->engine->on_host

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Builds networks: memory, errors, tensors. */
+#include <float.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -190,6 +191,7 @@ int hui_new_parameter(hu_net *net, size_t rows, size_t cols, float start, size_t
   parameter->name = name;
   parameter->rows = rows;
   parameter->cols = cols;
+  parameter->rule = hu_parameter_rule_none();
   parameter->first.start = start;
   parameter->first.fan_in = fan_in;
   parameter->dtheta = numbers(net, n);
@@ -363,6 +365,18 @@ hu_status hu_net_update_parameter(hu_net *net, int parameter, unsigned update, h
   net->parameter[parameter].own.set = 1;
   net->parameter[parameter].own.update = (uint8_t)update;
   net->parameter[parameter].own.mode = mode;
+  return HU_OK;
+}
+
+hu_parameter_rule hu_parameter_rule_none(void) { return (hu_parameter_rule){1, 1, 0}; }
+
+static int is_factor(double x) { return x >= 0 && x <= DBL_MAX; }
+
+hu_status hu_net_rule_parameter(hu_net *net, int parameter, const hu_parameter_rule *rule) {
+  if (!net || !rule) return HU_E_NULL;
+  if (parameter < 0 || parameter >= net->parameters) return HU_E_SHAPE;
+  if (!is_factor(rule->rate) || !is_factor(rule->decay) || rule->unclipped > 1) return HU_E_TRAIN;
+  net->parameter[parameter].rule = *rule;
   return HU_OK;
 }
 

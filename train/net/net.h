@@ -88,6 +88,7 @@ typedef struct hu_parameter {
   hu_weight_average average;
   hu_ramping ramping; /* of its updates; a trainer's, which makes its arrays (train/trainer/ramping.c) */
   hu_own_update own;
+  hu_parameter_rule rule;
   int not_muon; /* 1: beside Muon AdamW updates it, whatever reads it */
   char *name;   /* HU_PARAMETER_NAME_MAX of them, which stay where they are */
 } hu_parameter;

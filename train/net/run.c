@@ -272,6 +272,8 @@ hu_optimizer hui_optimizer_of(const hu_net *net, int i, const hu_optimizer *opti
     made.update = parameter->own.update;
     made.mode = parameter->own.mode;
   }
+  made.rate *= parameter->rule.rate;
+  made.decay *= parameter->rule.decay;
   return made;
 }
 

@@ -145,13 +145,15 @@ static hu_status host_times(void *self, size_t tensor, float factor) {
 typedef struct gradient_job {
   const hu_gradient_maker *make;
   const hu_gradient_rules *rules;
+  const hu_gradient_tensor *list;
   size_t tensors;
   double rate, *g, *w;
 } gradient_job;
 
-static hu_status times_all(const gradient_job *job, float factor) {
+static hu_status times_clipped(const gradient_job *job, float factor) {
   hu_status status = HU_OK;
-  for (size_t i = 0; i < job->tensors && status == HU_OK; i++) status = job->make->times(job->make->self, i, factor);
+  for (size_t i = 0; i < job->tensors && status == HU_OK; i++)
+    if (!job->list[i].unclipped) status = job->make->times(job->make->self, i, factor);
   return status;
 }
 
@@ -182,10 +184,11 @@ static hu_status limit(const gradient_job *job, hu_gradient_norms *norms) {
   hu_status status = job->make->squares(job->make->self, job->g, rules->larc == HU_LARC_NONE ? NULL : job->w);
   double sum = 0;
   if (status != HU_OK) return status;
-  for (size_t i = 0; i < job->tensors; i++) sum += job->g[i];
+  for (size_t i = 0; i < job->tensors; i++)
+    if (!job->list[i].unclipped) sum += job->g[i];
   norms->norm = sqrt(sum);
   norms->clipped = rules->clip > 0 && norms->norm > rules->clip;
-  if (norms->clipped) status = times_all(job, (float)(rules->clip / norms->norm));
+  if (norms->clipped) status = times_clipped(job, (float)(rules->clip / norms->norm));
   return status == HU_OK && rules->larc != HU_LARC_NONE ? scale_layers(job, norms) : status;
 }
 
@@ -222,7 +225,7 @@ hu_status hui_gradient_prepare_by(const hu_gradient_maker *maker, size_t tensors
   if (!rules) rules = &none;
   hu_status status = check(tensors, tensor, rules, scale, rate);
   if (status != HU_OK) return status;
-  gradient_job job = {.make = maker, .rules = rules, .tensors = tensors, .rate = rate};
+  gradient_job job = {.make = maker, .rules = rules, .list = tensor, .tensors = tensors, .rate = rate};
   if (needed) job.g = malloc((2 * tensors + 1) * sizeof *job.g);
   if (needed && !job.g) return HU_E_MEMORY;
   job.w = needed ? job.g + tensors : NULL;

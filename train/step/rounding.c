@@ -256,8 +256,8 @@ static hu_status option(hu_rounding *rounding, const char *word, said *before) {
     return HU_OK;
   }
   int policy = strncmp(word, "sat=", 4) == 0;
-  hu_status status = policy ? hu_mode_saturate_parse(&rounding->mode, word + 4)
-                            : hu_mode_round_parse(&rounding->mode, word);
+  hu_status status =
+      policy ? hu_mode_saturate_parse(&rounding->mode, word + 4) : hu_mode_round_parse(&rounding->mode, word);
   return status == HU_OK && (policy ? before->saturate++ : before->mode++) ? HU_E_TEXT : status;
 }
 

@@ -163,20 +163,20 @@ static float in_binary32(int operation, float x, float y) {
 /* Returns cos(pi x), x from 0 to 1: of a binary32 number, correctly rounded. */
 static double cosine(double x) { return (double)in_binary32(HU_OP_COS, (float)(3.14159265358979323846 * x), 0); }
 
-/* A share of the way: of `done` of `all` parts, none before the first and all behind the last. */
-typedef struct way {
+/* How far a run is: `done` of `all` parts, none before the first and all behind the last. */
+typedef struct progress {
   double done, all;
-} way;
+} progress;
 
-static way way_of(const hu_schedule *schedule, const hu_schedule_place *place) {
+static progress progress_of(const hu_schedule *schedule, const hu_schedule_place *place) {
   int epochs = schedule->each == HU_EACH_EPOCH;
   uint64_t at = epochs ? place->epoch : place->step, first = epochs ? 0 : place->warmup;
   uint64_t end = schedule->until ? schedule->until : epochs ? place->epochs : place->steps;
-  if (at >= end) return (way){1, 1};
-  return at <= first ? (way){0, 1} : (way){(double)(at - first), (double)(end - first)};
+  if (at >= end) return (progress){1, 1};
+  return at <= first ? (progress){0, 1} : (progress){(double)(at - first), (double)(end - first)};
 }
 
-/* factor^count, by squares: of the bits of count, the highest first. */
+/* Returns factor^count, by squares: the bits of count decide, the highest first. */
 static double whole_power(double factor, uint64_t count) {
   double z = 1;
   for (int bit = 63; bit >= 0; bit--) {
@@ -187,7 +187,7 @@ static double whole_power(double factor, uint64_t count) {
 }
 
 static double curve(const hu_schedule *schedule, const hu_schedule_place *place) {
-  const way at = way_of(schedule, place);
+  const progress at = progress_of(schedule, place);
   const double left = (at.all - at.done) / at.all;
   double f = left;
   if (schedule->kind == HU_SCHEDULE_COSINE) f = 0.5 * (1 + cosine(at.done / at.all));

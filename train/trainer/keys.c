@@ -165,8 +165,9 @@ static const hu_run_key keys[] = {
           "adamw, muon, adagrad: how the second moment, or the sum of squares, is kept between steps, likewise"),
     NUMBER(rate_adamw, "optimizer.rate_adamw", "3e-4", 0, 1e6,
            "muon: learning rate of the parameters that adamw updates"),
-    OTHER(TEXT, adamw_only, "optimizer.adamw", "",
-          "muon: parameters that adamw updates though products multiply by them: names, commas between them"),
+    OTHER(
+        TEXT, adamw_only, "optimizer.adamw", "",
+        "muon: parameters that adamw updates though products multiply by them: names or patterns, commas between them"),
     COUNT(iterations, "optimizer.iterations", "5", 0, 64, "muon: Newton-Schulz iterations"),
     OTHER(FORMAT, product, "optimizer.product", "binary32", "muon: format of these iterations: bfloat16, say"),
     OTHER(ACCUM, sums, "optimizer.accum", "fp32", "muon: accumulation model of the products in these iterations"),
@@ -174,9 +175,15 @@ static const hu_run_key keys[] = {
          "muon: factor of the update: spectral (sqrt(max(1, outputs / inputs))), rms (0.2 sqrt(max(inputs, outputs))) "
          "or "
          "one"),
+    OTHER(TEXT, kahan_only, "optimizer.kahan", "",
+          "parameters that end with Kahan summation whatever optimizer.update says: names or patterns, commas between "
+          "them; *: all"),
     OTHER(
-        TEXT, kahan_only, "optimizer.kahan", "",
-        "parameters that end with Kahan summation whatever optimizer.update says: names, commas between them; *: all"),
+        TEXT, rates, "optimizer.rates", "",
+        "factors of the rate of some parameters: PATTERN:FACTOR, commas between them, * for any characters: *.bias:2; "
+        "of several that name a parameter the last one counts"),
+    OTHER(TEXT, decays, "optimizer.decays", "",
+          "factors of the decay, likewise: *.bias:0,*.gain:0,*.offset:0 spares biases and norms"),
     OTHER(SCHEDULE, schedule, "optimizer.schedule", "constant",
           "constant; cosine, linear or polynomial(exponent), with floor=, each=epoch or step, until=; exponential(by) "
           "with every=; inverse_root(steps) with width=, from=; plateau(by) with window=, last=; drop(at,by): rate "
@@ -193,6 +200,8 @@ static const hu_run_key keys[] = {
           "Q-Ramping: trial steps, behind a first one, in which these distances are measured, in each epoch"),
 
     NUMBER(clip, "gradient.clip", "0", 0, 1e30, "largest global norm of the unscaled gradients; 0: any"),
+    OTHER(TEXT, clipped, "gradient.clipped", "",
+          "parameters whose gradients gradient.clip is for: names or patterns, commas between them; empty: all"),
     WORD(penalty, "gradient.penalty", "none", penalties,
          "penalty of weights, on the master weights: none, l2 (lambda |w|^2), l2_half or l1"),
     NUMBER(lambda, "gradient.lambda", "1e-5", 0, 1e300, "lambda of the penalty"),

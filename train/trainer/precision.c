@@ -8,6 +8,7 @@
 #include "train/environment.h"
 #include "train/net/net.h"
 #include "train/text/constant.h"
+#include "train/text/words.h"
 #include "train/trainer/trainer.h"
 
 /* ---- roundings of tensors ---- */
@@ -275,37 +276,93 @@ static hu_status check_products(const hu_trainer *trainer, char *why) {
 
 /* ---- parameters whose updates are their own ---- */
 
-typedef hu_status change(hu_net *net, int parameter);
+typedef hu_status change(hu_net *net, int parameter, double factor);
 
-static hu_status ends_with_kahan(hu_net *net, int parameter) {
+static hu_status ends_with_kahan(hu_net *net, int parameter, double factor) {
   const hu_mode rne = {0};
+  (void)factor;
   return hu_net_update_parameter(net, parameter, HU_UPDATE_KAHAN, rne);
 }
 
-static hu_status is_adamws(hu_net *net, int parameter) { return hu_net_muon_parameter(net, parameter, 0); }
-
-static hu_status change_all(hu_trainer *trainer, const char *key, change *made, char *why) {
-  hu_status status = HU_OK;
-  for (int i = 0; i < hu_net_parameters(trainer->net) && status == HU_OK; i++) status = made(trainer->net, i);
-  return status == HU_OK ? status : hui_say(why, status, "%s: %s", key, hu_status_text(status));
+static hu_status is_adamws(hu_net *net, int parameter, double factor) {
+  (void)factor;
+  return hu_net_muon_parameter(net, parameter, 0);
 }
 
-/* Changes the parameters that a key names. */
-static hu_status change_named(hu_trainer *trainer, const char *key, const char *names, change *made, char *why) {
-  if (strcmp(names, "*") == 0) return change_all(trainer, key, made, why);
-  for (const char *name = names; *name;) {
-    size_t n = strcspn(name, ",");
-    int found = -1;
-    for (int i = 0; i < hu_net_parameters(trainer->net) && found < 0; i++) {
-      const char *its = hu_net_parameter_name(trainer->net, i);
-      if (strlen(its) == n && strncmp(its, name, n) == 0) found = i;
-    }
-    if (found < 0) return no_name(trainer, why, key, n, name);
-    hu_status status = made(trainer->net, found);
+static hu_status has_rate(hu_net *net, int parameter, double factor) {
+  hu_parameter_rule rule = net->parameter[parameter].rule;
+  rule.rate = factor;
+  return hu_net_rule_parameter(net, parameter, &rule);
+}
+
+static hu_status has_decay(hu_net *net, int parameter, double factor) {
+  hu_parameter_rule rule = net->parameter[parameter].rule;
+  rule.decay = factor;
+  return hu_net_rule_parameter(net, parameter, &rule);
+}
+
+static hu_status is_clipped(hu_net *net, int parameter, double factor) {
+  hu_parameter_rule rule = net->parameter[parameter].rule;
+  rule.unclipped = factor == 0;
+  return hu_net_rule_parameter(net, parameter, &rule);
+}
+
+/* Is the name that of the pattern, n characters, in which a * stands for any? */
+static int is_like(const char *name, const char *pattern, size_t n) {
+  if (!n) return !*name;
+  if (*pattern == '*') return is_like(name, pattern + 1, n - 1) || (*name && is_like(name + 1, pattern, n));
+  return *name == *pattern && is_like(name + 1, pattern + 1, n - 1);
+}
+
+/* Changes the parameters that one pattern of a key names. */
+static hu_status change_like(hu_trainer *trainer, const char *key, const char *pattern, size_t n, change *made,
+                             double factor, char *why) {
+  int found = 0;
+  for (int i = 0; i < hu_net_parameters(trainer->net); i++) {
+    if (!is_like(hu_net_parameter_name(trainer->net, i), pattern, n)) continue;
+    hu_status status = made(trainer->net, i, factor);
     if (status != HU_OK) return hui_say(why, status, "%s: %s", key, hu_status_text(status));
-    name += n + (name[n] == ',');
+    found = 1;
   }
-  return HU_OK;
+  return found ? HU_OK : no_name(trainer, why, key, n, pattern);
+}
+
+static hu_status change_named(hu_trainer *trainer, const char *key, const char *patterns, change *made, char *why) {
+  hu_status status = HU_OK;
+  for (const char *pattern = patterns; *pattern && status == HU_OK;) {
+    size_t n = strcspn(pattern, ",");
+    status = change_like(trainer, key, pattern, n, made, 1, why);
+    pattern += n + (pattern[n] == ',');
+  }
+  return status;
+}
+
+/* The same of "PATTERN:FACTOR,PATTERN:FACTOR". */
+static hu_status change_by_factors(hu_trainer *trainer, const char *key, const char *text, change *made, char *why) {
+  hu_status status = HU_OK;
+  while (*text && status == HU_OK) {
+    size_t n = strcspn(text, ","), colon = strcspn(text, ":,");
+    double factor = 0;
+    if (colon == n || !hui_read_number(text + colon + 1, n - colon - 1, &factor) || !(factor >= 0 && factor <= 1e6))
+      return hui_say(why, HU_E_TRAIN, "%s: '%.*s' is not PATTERN:FACTOR, a factor from 0 to 1000000", key,
+                     (int)(n < 80 ? n : 80), text);
+    status = change_like(trainer, key, text, colon, made, factor, why);
+    text += n + (text[n] == ',');
+  }
+  return status;
+}
+
+static hu_status choose_rules(hu_trainer *trainer, char *why) {
+  const hu_run_keys *keys = &trainer->keys;
+  if (*keys->rates && keys->larc)
+    return hui_say(why, HU_E_TRAIN, "gradient.larc: requires one rate, and optimizer.rates has factors");
+  if (*keys->clipped && keys->clip == 0)
+    return hui_say(why, HU_E_TRAIN, "gradient.clipped: gradient.clip is 0, so that nothing is clipped");
+  hu_status status = change_by_factors(trainer, "optimizer.rates", keys->rates, has_rate, why);
+  if (status == HU_OK) status = change_by_factors(trainer, "optimizer.decays", keys->decays, has_decay, why);
+  if (status != HU_OK || !*keys->clipped) return status;
+  status = change_like(trainer, "gradient.clipped", "*", 1, is_clipped, 0, why);
+  return status == HU_OK ? change_named(trainer, "gradient.clipped", keys->clipped, is_clipped, why) : status;
 }
 
 static hu_status choose_updates(hu_trainer *trainer, char *why) {
@@ -314,13 +371,15 @@ static hu_status choose_updates(hu_trainer *trainer, char *why) {
     return hui_say(why, HU_E_TRAIN, "optimizer.adamw: of optimizer.kind = muon alone");
   hu_status made = change_named(trainer, "optimizer.kahan", keys->kahan_only, ends_with_kahan, why);
   if (made == HU_OK) made = change_named(trainer, "optimizer.adamw", keys->adamw_only, is_adamws, why);
+  if (made == HU_OK) made = choose_rules(trainer, why);
   if (made != HU_OK) return made;
   for (int i = 0; i < hu_net_parameters(trainer->net); i++) {
     const char *said = NULL;
     hu_optimizer own = hui_optimizer_of(trainer->net, i, &trainer->optimizer);
     hu_status status = hu_optimizer_check(&own, &said);
     if (status != HU_OK)
-      return hui_say(why, status, "optimizer.kahan with the optimizer's other keys: %s", said ? said : "");
+      return hui_say(why, status, "optimizer.%s with the optimizer's other keys: %s",
+                     *keys->kahan_only ? "kahan" : "rates, decays,", said ? said : "");
   }
   return HU_OK;
 }

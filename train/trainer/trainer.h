@@ -72,6 +72,7 @@ typedef struct hu_run_keys {
   hu_accum sums; /* of Muon's products */
   const char *adamw_only;
   const char *kahan_only, *layers, *off;
+  const char *rates, *decays, *clipped; /* patterns of parameters */
   uint64_t penalty, literal, larc;
   double clip, lambda, eta;
   hu_rounding values, gradients, parameters, parameter_gradients, embeddings;

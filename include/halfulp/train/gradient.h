@@ -3,7 +3,7 @@
  *
  *   hu_gradient_rules rules = hu_gradient_rules_none();
  *   rules.clip = 1;
- *   hu_gradient_tensor x[2] = {{n0, g0, w0, {HU_PENALTY_L2, 1e-5}}, {n1, g1, w1, {HU_PENALTY_NONE, 0}}};
+ *   hu_gradient_tensor x[2] = {{n0, g0, w0, {HU_PENALTY_L2, 1e-5}, 0}, {n1, g1, w1, {HU_PENALTY_NONE, 0}, 0}};
  *   hu_gradient_found found = {0, 0};
  *   each step:  gradients of scale.scale times the loss into g0, g1
  *               hu_status s = hu_gradient_prepare(2, x, &rules, scale.scale, rate, &found, NULL);
@@ -19,7 +19,8 @@
  *                                                        L2_HALF rn(rn(lambda) w), of lambda |w|^2 / 2
  *                                                        L1 rn(lambda) with the sign of w, +0 where w is 0
  *      literal    g = rn(g + rn(S R')) before 1, as published: the same except for roundings, and `found` sees the sum
- *   3. clipping   N = square root of the sum of g^2 over all tensors; where N > clip: g = rn(g rn(clip / N))
+ *   3. clipping   N = square root of the sum of g^2 over all tensors that are not `unclipped`; where N > clip:
+ *                 g = rn(g rn(clip / N)) of these tensors
  *   4. LARC       of each tensor, n_w and n_g the norms of w and g:   f = (eta n_w) / (rate (n_g + eps))
  *                 f = max(f, least), and at most binary32's largest number; HU_LARC_CLIP: at most 1 (HU_LARC_SCALE:
  *                 without the rate and this limit); where rn(f) is not 1: g = rn(g rn(f))
@@ -192,6 +193,7 @@ typedef struct hu_gradient_tensor {
   float *g;
   const float *w; /* master weights; NULL where neither a penalty nor LARC reads them */
   hu_penalty penalty;
+  uint8_t unclipped; /* 1: clipping neither counts nor changes it */
 } hu_gradient_tensor;
 
 /* What clipping and LARC met. */

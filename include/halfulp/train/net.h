@@ -451,6 +451,18 @@ HU_API float *hu_net_delayed_record(const hu_net *net, int value, int of);
  */
 HU_API HU_MUST_CHECK hu_status hu_net_update_parameter(hu_net *net, int parameter, unsigned update, hu_mode mode);
 
+/* What the optimizer and clipping do to one parameter otherwise than to others. In a step its rate is rnd64(rate times
+ * `rate`) and its decay rnd64(decay times `decay`), before they are rounded into `state` (of AdamW beside Muon,
+ * rate_adamw times `rate`). LARC takes the rate without the factor. */
+typedef struct hu_parameter_rule {
+  double rate, decay; /* factors: 1 and 1; not negative, finite */
+  uint8_t unclipped;  /* 1: the norm of hu_gradient_rules does not count its gradient, nor is that multiplied; 0 */
+} hu_parameter_rule;
+/* {1, 1, 0}: all parameters have it at first. */
+HU_API hu_parameter_rule hu_parameter_rule_none(void);
+/* HU_E_SHAPE: no such parameter; HU_E_TRAIN: a factor out of range. */
+HU_API HU_MUST_CHECK hu_status hu_net_rule_parameter(hu_net *net, int parameter, const hu_parameter_rule *rule);
+
 /* What Muon updates (hu_net_update with HU_MUON): the matrices that linear layers, convolutions and recurrent cells
  * multiply by (a convolution's as a row for each number of a window; of several groups as one matrix). AdamW of the
  * same record updates all other parameters (embeddings, positions, biases, gains), with the rate rate_adamw. on: 0:

@@ -372,6 +372,23 @@ class Net(NetView):
             for number in self._chosen(names, self.parameter_names, 'parameter'):
                 abi.check(abi.train().hu_net_muon_parameter(net, number, 0), self.parameter_names[number])
 
+    def set_rules(self, names: Names, rate: float = 1, decay: float = 1, unclipped: bool = False) -> None:
+        """How parameters, or patterns of them ("*.bias"), are updated otherwise than others.
+
+        Parameters
+        ----------
+        names : str or list of str
+            Parameters, or patterns.
+        rate, decay : float
+            Factors of the optimizer's rate and decay: ``set_rules('*.bias', rate=2, decay=0)``.
+        unclipped : bool
+            The norm that clips does not count their gradients, and does not change them.
+        """
+        rule = s.hu_parameter_rule(rate, decay, unclipped)
+        with self._held as net:
+            for number in self._chosen(names, self.parameter_names, 'parameter'):
+                abi.check(abi.train().hu_net_rule_parameter(net, number, abi.address(rule)), self.parameter_names[number])
+
     # ---- steps ----
 
     def _numbers(self, x: Any) -> np.ndarray:

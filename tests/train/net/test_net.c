@@ -192,6 +192,15 @@ static void muon_and_adamw(void **state) {
   assert_int_equal(hu_net_muon_parameter(net, 3, 0), HU_OK);
   assert_int_equal(hu_net_muon_parameter(net, 3, 1), HU_OK);
   assert_int_equal(hu_net_muon_parameter(net, ALL, 1), HU_E_SHAPE);
+  hu_parameter_rule odd = hu_parameter_rule_none();
+  assert_int_equal(hu_net_rule_parameter(net, ALL, &odd), HU_E_SHAPE);
+  odd.rate = 2;
+  odd.decay = 0.5;
+  assert_int_equal(hu_net_rule_parameter(net, 0, &odd), HU_OK);
+  assert_int_equal(hu_net_rule_parameter(net, 1, &odd), HU_OK);
+  odd.decay = -1;
+  assert_int_equal(hu_net_rule_parameter(net, 0, &odd), HU_E_TRAIN);
+  assert_int_equal(hu_net_rule_parameter(net, 0, NULL), HU_E_NULL);
   for (size_t i = 0; i < BATCH * 16; i++) images[i] = (float)t_below(&random, 17) / 16;
   for (size_t i = 0; i < BATCH; i++) labels[i] = t_below(&random, 10);
   assert_int_equal(hu_net_feed(net, x, images), HU_OK);
@@ -219,8 +228,10 @@ static void muon_and_adamw(void **state) {
     memset(v, 0, sizeof v);
     hu_optimizer_arrays arrays = {expected, tensor.gradients, m, own ? NULL : v, NULL};
     hu_optimizer_tick(&now, &muon);
-    assert_int_equal(
-        hu_optimizer_step_matrix(&matrix, &arrays, own ? &muon : &adamw, &now, (hu_stream){0, 0}, NULL, NULL), HU_OK);
+    hu_optimizer its = own ? muon : adamw;
+    its.rate *= i < 2 ? 2 : 1;
+    its.decay *= i < 2 ? 0.5 : 1;
+    assert_int_equal(hu_optimizer_step_matrix(&matrix, &arrays, &its, &now, (hu_stream){0, 0}, NULL, NULL), HU_OK);
     assert_memory_equal(tensor.numbers, expected, tensor.rows * tensor.cols * sizeof *expected);
   }
   hu_net_free(net);

@@ -13,7 +13,7 @@
 static const hu_mode rne;
 
 static hu_gradient_tensor tensor_of(size_t n, float *g, const float *w, uint8_t kind, double lambda) {
-  hu_gradient_tensor x = {n, g, w, {kind, lambda}};
+  hu_gradient_tensor x = {n, g, w, {kind, lambda}, 0};
   return x;
 }
 
@@ -137,6 +137,21 @@ static void clipping(void **state) {
       assert_true(a[0] == expected[0] && a[1] == expected[1] && b[0] == expected[2] && c[0] == expected[3]);
     }
   }
+}
+
+/* The norm of (3, 4) and (12) is 13; what is not clipped neither counts nor changes. */
+static void unclipped(void **state) {
+  (void)state;
+  float a[2] = {3, -4}, b[1] = {12}, c[1] = {84};
+  hu_gradient_tensor x[3] = {tensor_of(2, a, NULL, 0, 0), tensor_of(1, c, NULL, 0, 0), tensor_of(1, b, NULL, 0, 0)};
+  hu_gradient_rules rules = hu_gradient_rules_none();
+  hu_gradient_found found = {0, 0};
+  hu_gradient_norms n;
+  rules.clip = 6.5;
+  x[1].unclipped = 1;
+  assert_int_equal(hu_gradient_prepare(3, x, &rules, 1, 0, &found, &n), HU_OK);
+  assert_true(n.norm == 13 && n.clipped && found.amax == 84);
+  assert_true(a[0] == 1.5f && a[1] == -2 && b[0] == 6 && c[0] == 84);
 }
 
 static void larc(void **state) {
@@ -381,6 +396,7 @@ int main(void) {
                                      cmocka_unit_test(literal_order),
                                      cmocka_unit_test(norms_in_their_order),
                                      cmocka_unit_test(clipping),
+                                     cmocka_unit_test(unclipped),
                                      cmocka_unit_test(larc),
                                      cmocka_unit_test(order),
                                      cmocka_unit_test(parts),

@@ -48,6 +48,14 @@ static void test_not_begun(void **state) {
   not_begun(PAIRS("optimizer.kind", "adagrad", "optimizer.fused", "yes"), "optimizer: fused");
   not_begun(PAIRS("optimizer.kind", "adagrad", "optimizer.coupled", "yes"), "optimizer: coupled");
   not_begun(PAIRS("optimizer.kahan", "nothing.weight"), "nothing.weight");
+  not_begun(PAIRS("optimizer.rates", "*.gain:2"),
+            "optimizer.rates: nothing is called '*.gain'; parameters are linear1");
+  not_begun(PAIRS("optimizer.decays", "*.bias"), "optimizer.decays: '*.bias' is not PATTERN:FACTOR");
+  not_begun(PAIRS("optimizer.decays", "*.bias:-1"), "'*.bias:-1' is not PATTERN:FACTOR, a factor from 0");
+  not_begun(PAIRS("gradient.clipped", "linear1.*"), "gradient.clipped: gradient.clip is 0");
+  not_begun(PAIRS("optimizer.rates", "*:2", "gradient.larc", "clip"), "gradient.larc: requires one rate");
+  not_begun(PAIRS("optimizer.rates", "*:1e-6", "optimizer.rate", "1e-3", "optimizer.state", "binary16"),
+            "optimizer.rates, decays, with the optimizer's other keys: rate");
   not_begun(PAIRS("run.device", "cuda"), "run.device");
   not_begun(PAIRS("data.augment", "yes"), "data.augment");
   not_begun(PAIRS("optimizer.fused", "yes", "optimizer.kahan", "linear1.weight"), "optimizer.kahan");
