@@ -18,7 +18,7 @@ typedef struct hu_model_kind {
 /* Returns the record of a kind below HU_MODEL_KINDS. */
 const hu_model_kind *hui_model_kind_of(uint8_t kind);
 /* hu_model_parse, and on an error a sentence that says what is wrong and what may stand there. */
-enum { HU_TEXT_WHY_MAX = 320 };
+enum { HU_TEXT_WHY_MAX = 448 };
 hu_status hui_model_read(hu_model *model, const char *text, size_t *where, char why[HU_TEXT_WHY_MAX]);
 
 #endif

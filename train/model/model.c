@@ -40,6 +40,10 @@ static const hu_text_key transformer_keys[] = {KEY(layers, 'i'),
                                                KEY(dropout, 'd')};
 static const hu_text_key dlrm_keys[] = {KEY(units, 'i'), KEY(bottom, 'l'), KEY(top, 'l'), KEY(deviation, 'f')};
 static const hu_text_key ncf_keys[] = {KEY(layers, 'i'), KEY(units, 'i'), KEY(deviation, 'f')};
+/* Those of the papers' own code. */
+static const hu_text_key tf_resnet_keys[] = {KEY(blocks, 'i'), {"v1", offsetof(hu_model, variant), 'w', NULL}};
+static const hu_text_key tf_ncf_keys[] = {KEY(units, 'i'), KEY(top, 'l')};
+static const hu_text_key lee_keys[] = {KEY(width, 'd'), {"defaults", offsetof(hu_model, variant), 'w', NULL}};
 
 static const hu_model_kind kinds[HU_MODEL_KINDS] = {
     {"linear", NULL, HU_TEXT_KEYS(linear_keys), HU_NEEDS_IMAGE, network_linear},
@@ -56,7 +60,13 @@ static const hu_model_kind kinds[HU_MODEL_KINDS] = {
     {"shufflenet2", NULL, HU_TEXT_KEYS(shufflenet2_keys), HU_NEEDS_IMAGE, network_shufflenet2},
     {"seq2seq", NULL, HU_TEXT_KEYS(transformer_keys), HU_NEEDS_TOKENS | HU_NEEDS_SOURCE, network_seq2seq},
     {"bert", NULL, HU_TEXT_KEYS(transformer_keys), HU_NEEDS_TOKENS, network_bert},
-    {"dlrm", NULL, HU_TEXT_KEYS(dlrm_keys), HU_NEEDS_FEATURES, network_dlrm}};
+    {"dlrm", NULL, HU_TEXT_KEYS(dlrm_keys), HU_NEEDS_FEATURES, network_dlrm},
+    {"tf_resnet", NULL, HU_TEXT_KEYS(tf_resnet_keys), HU_NEEDS_IMAGE, network_tf_resnet},
+    {"tf_ncf", NULL, HU_TEXT_KEYS(tf_ncf_keys), HU_NEEDS_PAIRS, network_tf_ncf},
+    {"lee_squeezenet", NULL, {lee_keys, 1}, HU_NEEDS_IMAGE, network_lee_squeezenet},
+    {"lee_shufflenet2", NULL, {lee_keys, 1}, HU_NEEDS_IMAGE, network_lee_shufflenet2},
+    {"lee_mobilenet2", NULL, {lee_keys, 1}, HU_NEEDS_IMAGE, network_lee_mobilenet2},
+    {"lee_resnet18", NULL, HU_TEXT_KEYS(lee_keys), HU_NEEDS_IMAGE, network_lee_resnet18}};
 
 const hu_model_kind *hui_model_kind_of(uint8_t kind) { return &kinds[kind]; }
 
@@ -116,7 +126,7 @@ static const char *wrong_key(const hu_model *model, const hu_text_key *key) {
                 {"deviation", 0, 16, "deviation: not from 0 to 16"},
                 {"dropout", 0, 1 - DBL_EPSILON / 2, "dropout: not from 0 to below 1"},
                 {"activation", 0, HU_ACTIVATION_TANH, "activation: unknown"},
-                {"", 0, 1, "nobias, projection, bypass, bottleneck: neither 0 nor 1"}};
+                {"", 0, 1, "nobias, projection, bypass, bottleneck, v1, defaults: neither 0 nor 1"}};
   size_t i = 0;
   if (key->type == 'l') return NULL;
   while (limits[i].name[0] && (key->type == 'w' || strcmp(limits[i].name, key->name) != 0)) i++;
@@ -140,7 +150,8 @@ static const char *wrong_list(const hu_model *model) {
   if (model->kind == HU_MODEL_RESNET4 && !is_list(model->stages, 100)) return "stages: not from 1 to 100 blocks each";
   if (model->kind == HU_MODEL_DLRM && !is_list(model->bottom, SIDE_MAX))
     return "bottom: not from 1 to 65536 units each";
-  if (model->kind == HU_MODEL_DLRM && !is_list(model->top, SIDE_MAX)) return "top: not from 1 to 65536 units each";
+  int has_top = model->kind == HU_MODEL_DLRM || model->kind == HU_MODEL_TF_NCF;
+  if (has_top && !is_list(model->top, SIDE_MAX)) return "top: not from 1 to 65536 units each";
   return NULL;
 }
 
@@ -171,7 +182,8 @@ static const char *wrong_sizes(const hu_model *model, const hu_model_sizes *size
     if (outside(sizes->channels, SIDE_MAX)) return "channels of images: not from 1 to 65536";
     if ((uint64_t)sizes->height * sizes->width * sizes->channels > NUMBERS_MAX)
       return "height, width, channels: above 2^24 numbers";
-    if (model->kind == HU_MODEL_SQUEEZENET && (sizes->height < 8 || sizes->width < 8)) return "height, width: below 8";
+    int halved = model->kind == HU_MODEL_SQUEEZENET || model->kind == HU_MODEL_LEE_SQUEEZENET;
+    if (halved && (sizes->height < 8 || sizes->width < 8)) return "height, width: below 8";
   }
   if (needs & HU_NEEDS_TOKENS) {
     if (outside(sizes->steps, SIDE_MAX)) return "steps: not from 1 to 65536";

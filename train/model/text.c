@@ -30,7 +30,7 @@ static int is_named(hu_model *model, const char *word, size_t n) {
 
 static hu_status unknown(const char *text, size_t n, char *why) {
   const char *names[HU_MODEL_KINDS + 1] = {NULL};
-  char word[64], list[160], perhaps[HU_PERHAPS_MAX];
+  char word[64], list[288], perhaps[HU_PERHAPS_MAX];
   for (uint8_t i = 0; i < HU_MODEL_KINDS; i++) names[i] = hui_model_kind_of(i)->name;
   snprintf(word, sizeof word, "%.*s", (int)(n < 63 ? n : 63), text);
   snprintf(why, HU_TEXT_WHY_MAX, "there is no model '%s'; the models are %s%s", word,

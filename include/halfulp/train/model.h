@@ -59,12 +59,22 @@
  *                                       them), embeddings of `units` columns, products of all pairs, layers to the
  *                                       answer
  *
+ * and of the code that papers were made with:
+ *
+ *   tf_resnet(blocks=3)                 tensorflow/models, official/resnet, for 32 x 32 images: 6 blocks + 2 layers,
+ *                                       norms before the convolutions; with the word `v1` behind them
+ *   tf_ncf(units=8,top=64/32/16/8)      tensorflow/models, official/recommendation: one table of users, one of items;
+ *                                       the first of `top` is what the layers read
+ *   lee_squeezenet(width=1), lee_shufflenet2(width=1), lee_mobilenet2(width=1), lee_resnet18(width=1)
+ *                                       wonyeol/mixed-prec-train, for 32 x 32 images; lee_resnet18 has the word
+ *                                       `defaults`: convolutions start as PyTorch's do where nothing is said
+ *
  * `width` multiplies numbers of channels: c channels become floor(width c + 1/2), at least 1. (The last 1280 of
- * mobilenet2 never become fewer; shufflenet2 has those of its paper's table for 0.5, 1, 1.5 and 2:
- * docs/training/networks.md.) `deviation` is that of first embeddings (and positions). `dropout` is the probability p
- * of hu_net_dropout, whose layers docs/training/networks.md places in each model; with 0 there are none. Numbers are
- * decimal or "2^k". Errors: HU_E_TRAIN, a field out of its range; HU_E_SHAPE, sizes that the model cannot have; both
- * say which one and why. */
+ * mobilenet2 never become fewer; shufflenet2 has those of its paper's table for 0.5, 1, 1.5 and 2; those of lee_ are
+ * multiples of 4 or 8: docs/training/networks.md.) `deviation` is that of first embeddings (and positions), `dropout`
+ * the probability p of hu_net_dropout, whose layers docs/training/networks.md places in each model; with 0 there are
+ * none. Numbers are decimal or "2^k". Errors: HU_E_TRAIN, a field out of its range; HU_E_SHAPE, sizes that the model
+ * cannot have; both say which one and why. */
 #ifndef HALFULP_TRAIN_MODEL_H
 #define HALFULP_TRAIN_MODEL_H
 
@@ -77,23 +87,29 @@ extern "C" {
 
 /* Kinds of models, by the names of their texts. */
 enum {
-  HU_MODEL_LINEAR = 0,       /* linear */
-  HU_MODEL_MLP = 1,          /* mlp */
-  HU_MODEL_CONV = 2,         /* conv */
-  HU_MODEL_RESNET = 3,       /* resnet */
-  HU_MODEL_SQUEEZENET = 4,   /* squeezenet */
-  HU_MODEL_GRU = 5,          /* gru */
-  HU_MODEL_LSTM = 6,         /* lstm */
-  HU_MODEL_TRANSFORMER = 7,  /* transformer */
-  HU_MODEL_NCF = 8,          /* ncf */
-  HU_MODEL_RESNET4 = 9,      /* resnet4 */
-  HU_MODEL_MOBILENET2 = 10,  /* mobilenet2 */
-  HU_MODEL_SHUFFLENET2 = 11, /* shufflenet2 */
-  HU_MODEL_SEQ2SEQ = 12,     /* seq2seq */
-  HU_MODEL_BERT = 13,        /* bert */
-  HU_MODEL_DLRM = 14,        /* dlrm */
-  HU_MODEL_KINDS = 15,       /* (count of those that have a name) */
-  HU_MODEL_NETWORK = 255     /* a text of layers */
+  HU_MODEL_LINEAR = 0,           /* linear */
+  HU_MODEL_MLP = 1,              /* mlp */
+  HU_MODEL_CONV = 2,             /* conv */
+  HU_MODEL_RESNET = 3,           /* resnet */
+  HU_MODEL_SQUEEZENET = 4,       /* squeezenet */
+  HU_MODEL_GRU = 5,              /* gru */
+  HU_MODEL_LSTM = 6,             /* lstm */
+  HU_MODEL_TRANSFORMER = 7,      /* transformer */
+  HU_MODEL_NCF = 8,              /* ncf */
+  HU_MODEL_RESNET4 = 9,          /* resnet4 */
+  HU_MODEL_MOBILENET2 = 10,      /* mobilenet2 */
+  HU_MODEL_SHUFFLENET2 = 11,     /* shufflenet2 */
+  HU_MODEL_SEQ2SEQ = 12,         /* seq2seq */
+  HU_MODEL_BERT = 13,            /* bert */
+  HU_MODEL_DLRM = 14,            /* dlrm */
+  HU_MODEL_TF_RESNET = 15,       /* tf_resnet */
+  HU_MODEL_TF_NCF = 16,          /* tf_ncf */
+  HU_MODEL_LEE_SQUEEZENET = 17,  /* lee_squeezenet */
+  HU_MODEL_LEE_SHUFFLENET2 = 18, /* lee_shufflenet2 */
+  HU_MODEL_LEE_MOBILENET2 = 19,  /* lee_mobilenet2 */
+  HU_MODEL_LEE_RESNET18 = 20,    /* lee_resnet18 */
+  HU_MODEL_KINDS = 21,           /* (count of those that have a name) */
+  HU_MODEL_NETWORK = 255         /* a text of layers */
 };
 /* Functions between layers. */
 enum {
@@ -113,6 +129,7 @@ typedef struct hu_model {
   uint8_t kind;                             /* HU_MODEL_ */
   uint8_t activation;                       /* HU_ACTIVATION_; transformer, seq2seq, bert: not tanh */
   uint8_t no_bias, projection, bypass;      /* the words of linear, resnet, squeezenet */
+  uint8_t variant;                          /* the words of tf_resnet, lee_resnet18 */
   uint32_t layers, blocks;                  /* 1 ... 64; 1 ... 100 */
   uint32_t units, hidden;                   /* 1 ... 65536 */
   uint32_t heads;                           /* a divisor of units */
@@ -131,11 +148,12 @@ typedef struct hu_model {
 
 /* What the data are. Looked at:
  *   linear, mlp                height, width, channels (inputs are rows of all their numbers), outputs
- *   conv, resnet, resnet4, squeezenet, mobilenet2, shufflenet2
- *                              height, width, channels, outputs; squeezenet: sides from 8 on
+ *   conv, resnet, resnet4, squeezenet, mobilenet2, shufflenet2, tf_resnet, lee_squeezenet, lee_shufflenet2,
+ *   lee_mobilenet2, lee_resnet18
+ *                              height, width, channels, outputs; both squeezenets: sides from 8 on
  *   gru                        height (steps), width, channels, outputs
  *   lstm, transformer          steps, vocabulary, outputs (vocabulary, or 0, which means that)
- *   ncf                        users, items, outputs: 1 for scores and for one logit, 2 for labels 0 and 1
+ *   ncf, tf_ncf                users, items, outputs: 1 for scores and for one logit, 2 for labels 0 and 1
  *   seq2seq                    steps (of source and target), source_vocabulary, vocabulary, outputs as of transformer
  *   bert                       steps, vocabulary, outputs as of transformer
  *   dlrm                       dense, categories (features of each kind), vocabulary (rows of all categories together),

@@ -73,32 +73,31 @@ class Networks(TrainCase):
 
 
 PAPERS_COUNTS = {  # of each width: parameters for 10 and for 100 classes; those of the authors' code
-    "assignments-squeezenet": [(734986, 781156), (232202, 278372), (84778, 130948), (36482, 82652)],
-    "assignments-shufflenet2": [(1263854, 1356104), (433034, 525284), (180222, 272472), (74302, 166552)],
-    "assignments-mobilenet2": [(2296922, 2412212), (715834, 831124), (254050, 369340), (89226, 204516)],
-    "assignments-resnet18": [(11173962, 11220132), (2797610, 2820740), (701466, 713076), (112778, 117548)],
+    "lee_squeezenet": [(734986, 781156), (232202, 278372), (84778, 130948), (36482, 82652)],
+    "lee_shufflenet2": [(1263854, 1356104), (433034, 525284), (180222, 272472), (74302, 166552)],
+    "lee_mobilenet2": [(2296922, 2412212), (715834, 831124), (254050, 369340), (89226, 204516)],
+    "lee_resnet18": [(11173962, 11220132), (2797610, 2820740), (701466, 713076), (112778, 117548)],
 }
-RESNET_COUNTS = {1: (272762, 467194, 661626, 758842, 856058), 2: (272538, 466970, 661402, 758618, 855834)}
+RESNET_COUNTS = {",v1": (272762, 467194, 661626, 758842, 856058), "": (272538, 466970, 661402, 758618, 855834)}
 
 
 class PapersNetworks(TrainCase):
-    """The networks of the papers' own code, as files: their numbers of parameters."""
+    """The networks of the papers' own code: their numbers of parameters."""
 
-    def count(self, name, sizes, keys):
-        path = os.path.join(os.environ["HALFULP_EXAMPLES"], "papers", "networks", name + ".net")
-        text = self.ok("train", "--model", path, "--describe", "--sizes", sizes, *(["--set", "model.keys=" + keys] if keys else []))
+    def count(self, net, sizes):
+        text = self.ok("train", "--describe", "--set", "model.net=" + net, "--sizes", sizes)
         return int(re.search(r"(\d+) parameters in all\n$", text)[1])
 
     def test_counts(self):
         image = "height=32,width=32,channels=3,outputs=%d"
         for name, counts in PAPERS_COUNTS.items():
             for width, both in zip(("1", "0.5", "0.25", "0.1"), counts):
-                self.assertEqual(tuple(self.count(name, image % n, "width=" + width) for n in (10, 100)), both, (name, width))
+                self.assertEqual(tuple(self.count("%s(width=%s)" % (name, width), image % n) for n in (10, 100)), both, (name, width))
         for version, counts in RESNET_COUNTS.items():
-            got = [self.count("s2fp8-resnet-cifar", image % 10, "version=%d,blocks=%d" % (version, n)) for n in (3, 5, 7, 8, 9)]
+            got = [self.count("tf_resnet(blocks=%d%s)" % (n, version), image % 10) for n in (3, 5, 7, 8, 9)]
             self.assertEqual(tuple(got), counts)
-        self.assertEqual(self.count("s2fp8-ncf", "users=6040,items=3706,outputs=1", ""), 392601)
-        self.assertEqual(self.count("s2fp8-ncf", "users=138493,items=26744,outputs=1", "factors=64,layers=256/256/128/64"), 31832577)
+        self.assertEqual(self.count("tf_ncf", "users=6040,items=3706,outputs=1"), 392601)
+        self.assertEqual(self.count("tf_ncf(units=64,top=256/256/128/64)", "users=138493,items=26744,outputs=1"), 31832577)
 
 
 class Refused(TrainCase):

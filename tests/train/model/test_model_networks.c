@@ -109,6 +109,15 @@ static const struct {
              {"bert(layers=2,units=6,heads=1,hidden=5,activation=relu,dropout=0.2)", &words, 0xFE184B3060041B99},
              {"dlrm", &clicks, 0x1ADA0B24CE07729C},
              {"dlrm(units=3,bottom=5/4/3,top=2)", &clicks, 0xCE31677093FC5B1E},
+             {"tf_resnet(blocks=1)", &image, 0xC55619569C94CA06},
+             {"tf_resnet(blocks=2,v1)", &odd, 0x481A0A4BB238C0AB},
+             {"tf_ncf", &pairs, 0x661D789F7C1C9303},
+             {"tf_ncf(units=3,top=6/5/4)", &pairs, 0xB5C48D5BB2C3DC5F},
+             {"lee_squeezenet(width=0.1)", &image, 0x0552003F8E9D4002},
+             {"lee_shufflenet2(width=0.1)", &odd, 0xF2878ACB9CE9D9AF},
+             {"lee_mobilenet2(width=0.1)", &image, 0xF7DA1750CBEB3B70},
+             {"lee_resnet18(width=0.1)", &odd, 0x3F418A6CB3792004},
+             {"lee_resnet18(width=0.25,defaults)", &image, 0x441D78BF88EDB19E},
              {"x = image(9, 7, 2)\n"
               "y = conv(x, 6, [2, 3], stride=[2, 1], pad=[1, 0, 0, 2], dilation=[3, 1])\n"
               "y = leaky_relu(batch_norm(y, eps=0.001, momentum=0.003, unbiased=1), 0.2)\n"

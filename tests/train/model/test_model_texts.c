@@ -40,7 +40,11 @@ static void texts(void **state) {
       {"bert(activation=gelu,deviation=0.02)", "bert"},
       {"bert(activation=relu)", "bert(activation=relu)"},
       {"dlrm(top=64/32,bottom=512/256/64,units=32)", "dlrm(units=32,bottom=512/256/64)"},
-      {"dlrm(bottom=1/2/3/4/5/6/7/8)", "dlrm(bottom=1/2/3/4/5/6/7/8)"}};
+      {"dlrm(bottom=1/2/3/4/5/6/7/8)", "dlrm(bottom=1/2/3/4/5/6/7/8)"},
+      {"tf_resnet(v1,blocks=5)", "tf_resnet(blocks=5,v1)"},
+      {"tf_ncf(top=64/32/16/8)", "tf_ncf"},
+      {"lee_resnet18(defaults)", "lee_resnet18(defaults)"},
+      {"lee_squeezenet(width=0.25)", "lee_squeezenet(width=0.25)"}};
   for (size_t i = 0; i < sizeof good / sizeof *good; i++) {
     char text[HU_MODEL_TEXT_MAX], part[8];
     hu_model m = model_of(good[i][0]);
@@ -109,7 +113,10 @@ static void bad_texts(void **state) {
              {"bert(activation=tanh)", HU_E_TRAIN, 0},
              {"dlrm(bottom=)", HU_E_TEXT, 12},
              {"dlrm(top=65537)", HU_E_TRAIN, 0},
-             {"dlrm(layers=2)", HU_E_NAME, 5}};
+             {"dlrm(layers=2)", HU_E_NAME, 5},
+             {"tf_ncf(top=0)", HU_E_TEXT, 11},
+             {"tf_ncf(top=65537)", HU_E_TRAIN, 0},
+             {"lee_squeezenet(defaults)", HU_E_NAME, 15}};
   hu_model m = model_of("gru"), before = m;
   for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
     size_t where = 99;
@@ -164,6 +171,7 @@ static void refused_sizes(void **state) {
              {"linear", "outputs", {.height = 8, .width = 8, .channels = 1}},
              {"linear", "outputs", {.height = 8, .width = 8, .channels = 1, .outputs = 65537}},
              {"squeezenet", "below 8", {.height = 7, .width = 8, .channels = 1, .outputs = 10}},
+             {"lee_squeezenet", "below 8", {.height = 8, .width = 7, .channels = 1, .outputs = 10}},
              {"lstm", "steps", {.vocabulary = 76}},
              {"transformer", "vocabulary", {.steps = 8}},
              {"lstm", "vocabulary", {.steps = 8, .vocabulary = (1 << 24) + 1}},
