@@ -365,7 +365,8 @@ class hu_layout_operator(_Record):
 
 
 class hu_layout(_Record):
-    _fields_ = [('operators', c.c_size_t), ('values', c.POINTER(c.c_uint64)), ('row', c.POINTER(hu_layout_operator))]
+    _fields_ = [('operators', c.c_size_t), ('values', c.POINTER(c.c_uint64)), ('row', c.POINTER(hu_layout_operator)),
+                ('reading', c.c_uint8)]
 
 
 class hu_assignment(_Record):

@@ -205,9 +205,12 @@ def test_assignments():
     twin = pickle.loads(pickle.dumps(half))
     assert twin.layout is not layout and twin.ratio == half.ratio and Assignment(twin.layout, 'operator').ratio == \
         Assignment(layout, 'operator').ratio
+    published = Layout([100, 50, 50, 20], [5000, 200, 0], [True, True, False], [0, 0, 2], reading='published')
+    for one in (published, pickle.loads(pickle.dumps(published))):
+        assert Assignment(one, 'demote', ratio='1/2').theta.tolist() == [1, 1, 0]
     before = half.theta.copy()
     assert half.promote([0] * 5, [5000, 0, 0, 0], '1/100') == int(before[0]) and half.theta[0] == 0
-    for call in (lambda: Layout([1, 2], [1, 2], [1, 1]), lambda: Assignment(layout, 'none'),
+    for call in (lambda: Layout([1, 2], [1, 2], [1, 1]), lambda: Layout([1, 2], [1], [1], reading='text'), lambda: Assignment(layout, 'none'),
                  lambda: Assignment(layout, 'demote', ratio='2'), lambda: Assignment(layout, 'demote', order='x'),
                  lambda: half.promote([1], [1])):
         with pytest.raises(ValueError):

@@ -90,10 +90,26 @@ float *hui_gift_parameter(hu_net *net, int parameter, float *buffer) {
   return weights->gradient ? buffer : weights->dtheta;
 }
 
-void hui_give(hu_net *net, int value, const float *x) {
+void hui_give_unrounded(hu_net *net, int value, const float *x) {
   hu_value *other = &net->value[value];
   if (!other->gradient) other->minus = HU_MINUS_ANY;
   give(net, &other->gradient, other->rows * other->cols, other->dv, x);
+  other->given++;
+}
+
+void hui_round_gift(hu_net *net, int value, size_t rows, size_t cols, float *z, const float *x) {
+  enum { VALUE_BITS = 22 };
+  hu_value *other = &net->value[value];
+  hu_rounding_counts *counts = net->engine->on_host ? &other->counts_back : other->seen ? other->seen + 1 : NULL;
+  hui_round_of(net, NULL, rows, cols, z, x, &other->round_back, HU_OF_GRADIENT,
+               (uint64_t)other->given << VALUE_BITS | (uint64_t)value, counts);
+}
+
+void hui_give(hu_net *net, int value, const float *x) {
+  const hu_value *other = &net->value[value];
+  float *rounded = other->gradient ? net->work[HU_BUFFERS - 1] : other->dv;
+  if (other->by_reader) hui_round_gift(net, value, other->rows, other->cols, rounded, x);
+  hui_give_unrounded(net, value, other->by_reader ? rounded : x);
 }
 
 void hui_give_parameter(hu_net *net, int parameter, const float *x) {

@@ -65,6 +65,7 @@ void hui_net_follow(hu_net *net) {
   for (int i = 0; i < net->values; i++) {
     net->value[i].round = first->value[i].round;
     net->value[i].round_back = first->value[i].round_back;
+    net->value[i].by_reader = first->value[i].by_reader;
   }
   for (int i = 0; i < net->parameters; i++) {
     net->parameter[i].round = first->parameter[i].round;

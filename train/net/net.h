@@ -35,6 +35,8 @@ typedef struct hu_value {
   int made;                 /* 1: by an operator */
   int tokens;               /* 1: an embedding reads it: names, not numbers */
   int gradient;             /* 1: dv holds what readers have given so far */
+  uint32_t given;           /* how many of them */
+  int by_reader;            /* 1: what each of them gives is rounded, not the sum */
   int minus;                /* where dv may hold -0: HU_MINUS_, or the number of a part (sequence.c) */
 } hu_value;
 
@@ -471,6 +473,10 @@ float *hui_gift(hu_net *net, int value, float *buffer);
 float *hui_gift_parameter(hu_net *net, int parameter, float *buffer);
 /* Write numbers to the dv of a value or to a parameter's gradient, the first time as they are, and add them later. */
 void hui_give(hu_net *net, int value, const float *x);
+/* The same of what is not to be rounded where each reader's gradient is (by_reader). */
+void hui_give_unrounded(hu_net *net, int value, const float *x);
+/* Rounds rows x cols numbers that the next reader gives to a value. z may be x. */
+void hui_round_gift(hu_net *net, int value, size_t rows, size_t cols, float *z, const float *x);
 void hui_give_parameter(hu_net *net, int parameter, const float *x);
 /* Gives the gradients that operators with the same weights left for later (product.c), in the order in which they
  * came. It comes before any other gradient is given to a parameter that they may share. */

@@ -171,6 +171,7 @@ hu_status hu_net_forward(hu_net *net, int training, float *loss) {
 
 static void round_gradient(hu_net *net, const hu_operator *op) {
   hu_value *x = &net->value[op->out];
+  if (x->by_reader) return;
   hu_rounding_counts *counts = counts_of(net, &x->counts_back, back_of(x->seen));
   hui_round_of(net, op, x->rows, x->cols, x->dv, x->dv, &x->round_back, HU_OF_GRADIENT, (uint64_t)op->out, counts);
 }
@@ -187,7 +188,7 @@ static void round_parameter_gradients(hu_net *net) {
 }
 
 static hu_status begin_backward(hu_net *net, float scale) {
-  for (int i = 0; i < net->values; i++) net->value[i].gradient = 0;
+  for (int i = 0; i < net->values; i++) net->value[i].gradient = net->value[i].given = 0;
   for (int i = 0; i < net->parameters; i++) net->parameter[i].gradient = net->parameter[i].postponed = 0;
   for (int i = 0; i < net->operators; i++) net->op[i].sharing.postponed = net->op[i].sharing.later = 0;
   net->fault = HU_OK;

@@ -166,7 +166,10 @@ static hu_status part_backward(hu_net *net, hu_operator *op) {
     return hui_done(net);
   }
   settle_zeros(net, x, op);
-  hu_task task = hui_task_of(z->rows, z->cols, x->dv + part_start(x, op), z->dv, NULL);
+  if (x->by_reader) hui_round_gift(net, op->in[0], z->rows, z->cols, net->work[HU_BUFFERS - 1], z->dv);
+  x->given++;
+  const float *gift = x->by_reader ? net->work[HU_BUFFERS - 1] : z->dv;
+  hu_task task = hui_task_of(z->rows, z->cols, x->dv + part_start(x, op), gift, NULL);
   task.ldz = part_step(x, z);
   hui_do(net, HU_RUN_ACCUMULATE, &task);
   return hui_done(net);

@@ -20,7 +20,7 @@ static hu_status shuffle_backward(hu_net *net, hu_operator *op) {
   if (!hui_needs_gradient(net, op->in[0])) return HU_OK;
   float *dx = hui_gift(net, op->in[0], net->work[0]);
   shuffle_columns(net, z, z->cols / op->shuffled, dx, z->dv); /* transposed back */
-  hui_give(net, op->in[0], dx);
+  hui_give_unrounded(net, op->in[0], dx);
   return hui_done(net);
 }
 

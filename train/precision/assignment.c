@@ -9,7 +9,7 @@ enum { DEN_MAX = 1000000 };
 
 hu_status hu_layout_check(const hu_layout *layout) {
   if (!layout || !layout->values || !layout->row) return HU_E_NULL;
-  if (layout->operators == 0) return HU_E_SHAPE;
+  if (layout->operators == 0 || layout->reading > HU_READING_PUBLISHED) return HU_E_SHAPE;
   uint64_t sum = 0;
   for (size_t i = 0; i <= layout->operators; i++) {
     uint64_t parameters = i < layout->operators ? layout->row[i].parameters : 0;
@@ -101,6 +101,40 @@ hu_status hu_assign_uniform(const hu_layout *layout, hu_assignment *assignment) 
   return status;
 }
 
+/* A group has the values [from, end). */
+static size_t end_of_group(const hu_layout *layout, size_t from) {
+  while (from < layout->operators && !layout->row[from].product) from++;
+  return from + 1;
+}
+
+/* Returns the next operator from i on whose parameters are in the group; the number of operators if there is none. */
+static size_t next_of_group(const hu_layout *layout, size_t i, size_t from, size_t end) {
+  if (layout->reading == HU_READING_OPERATORS) return i < end && i < layout->operators ? i : layout->operators;
+  while (i < layout->operators && (layout->row[i].input < from || layout->row[i].input >= end)) i++;
+  return i;
+}
+
+static uint64_t size_of_group(const hu_layout *layout, size_t from, size_t end) {
+  uint64_t size = 0;
+  for (size_t i = from; i < end; i++) size += 2 * layout->values[i];
+  for (size_t i = from; (i = next_of_group(layout, i, from, end)) < layout->operators; i++)
+    size += 2 * layout->row[i].parameters;
+  return size;
+}
+
+static void set_group(const hu_layout *layout, hu_assignment *assignment, size_t from, size_t end, int low) {
+  for (size_t i = from; i < end; i++) assignment->v[i] = assignment->dv[i] = (uint8_t)low;
+  for (size_t i = from; (i = next_of_group(layout, i, from, end)) < layout->operators; i++)
+    assignment->theta[i] = assignment->dtheta[i] = (uint8_t)low;
+}
+
+/* Makes high what the authors' code leaves out beside the first and the last product. */
+static void keep_ends(const hu_layout *layout, hu_assignment *assignment, size_t last) {
+  set_group(layout, assignment, 0, end_of_group(layout, 0), 0);
+  set_group(layout, assignment, last + 1, layout->operators + 1, 0);
+  assignment->v[layout->row[last].input] = assignment->dv[layout->row[last].input] = 0;
+}
+
 /* Makes all products low except the first and the last. */
 static hu_status by_operator(const hu_layout *layout, hu_assignment *assignment, int prime) {
   hu_status status = hu_assign_high(layout, assignment);
@@ -117,6 +151,7 @@ static hu_status by_operator(const hu_layout *layout, hu_assignment *assignment,
     assignment->v[input] = assignment->theta[i] = assignment->dv[i + 1] = 1;
     if (prime) assignment->v[i + 1] = assignment->dv[input] = assignment->dtheta[i] = 1;
   }
+  if (layout->reading == HU_READING_PUBLISHED && first < layout->operators) keep_ends(layout, assignment, last);
   return HU_OK;
 }
 
@@ -127,21 +162,6 @@ hu_status hu_assign_operator(const hu_layout *layout, hu_assignment *assignment)
 hu_status hu_assign_operator_prime(const hu_layout *layout, hu_assignment *assignment) {
   if (!layout) return HU_E_NULL;
   return by_operator(layout, assignment, 1);
-}
-
-/* Finds operators [*from, *end) of the group that begins at *from; the last group takes the last value in, too. */
-static uint64_t group_at(const hu_layout *layout, size_t from, size_t *end) {
-  uint64_t size = 0;
-  size_t i = from;
-  for (; i < layout->operators; i++) {
-    size += 2 * (layout->values[i] + layout->row[i].parameters);
-    if (layout->row[i].product) {
-      *end = i + 1;
-      return size;
-    }
-  }
-  *end = i + 1;
-  return size + 2 * layout->values[layout->operators];
 }
 
 /* Returns the number that orders the groups: the smallest comes first. */
@@ -162,7 +182,8 @@ static int next_group(const hu_layout *layout, unsigned order, hu_stream stream,
   int found = 0;
   for (size_t from = 0, place = 0; from <= layout->operators; place++) {
     tensor_group next = {from, 0, place, 0, 0};
-    next.size = group_at(layout, from, &next.end);
+    next.end = end_of_group(layout, from);
+    next.size = size_of_group(layout, from, next.end);
     next.rank = rank_of(next.size, place, order, stream);
     int behind = !last || next.rank > last->rank || (next.rank == last->rank && next.place > last->place);
     if (behind && (!found || next.rank < group->rank)) {
@@ -183,10 +204,7 @@ hu_status hu_assign_demote(const hu_layout *layout, hu_assignment *assignment, h
   tensor_group group, last;
   for (int some = 0; done * ratio.den < ratio.num * size; some = 1) {
     if (!next_group(layout, order, stream, some ? &last : NULL, &group)) break;
-    for (size_t i = group.from; i < group.end; i++) {
-      assignment->v[i] = assignment->dv[i] = 1;
-      if (i < layout->operators) assignment->theta[i] = assignment->dtheta[i] = 1;
-    }
+    set_group(layout, assignment, group.from, group.end, 1);
     done += group.size;
     last = group;
   }
@@ -207,8 +225,12 @@ hu_ratio hu_assign_ratio(const hu_layout *layout, const hu_assignment *assignmen
   return hu_ratio_of(low, hu_layout_elements(layout));
 }
 
-static size_t promote(uint8_t *low, uint64_t over, uint64_t size, hu_ratio limit) {
-  if (!*low || over * limit.den <= limit.num * size) return 0;
+/* Makes a tensor high if the share of its elements that overflow is above the limit, or as the authors' code has it at
+ * the limit. */
+static size_t promote(const hu_layout *layout, uint8_t *low, uint64_t over, uint64_t size, hu_ratio limit) {
+  const uint64_t share = over * limit.den, most = limit.num * size;
+  const int at = layout->reading == HU_READING_PUBLISHED && over;
+  if (!*low || (at ? share < most : share <= most)) return 0;
   *low = 0;
   return 1;
 }
@@ -217,9 +239,9 @@ size_t hu_assign_promote(const hu_layout *layout, hu_assignment *assignment, con
                          const uint64_t *over_theta, hu_ratio limit) {
   size_t count = 0;
   for (size_t i = 0; i <= layout->operators; i++) {
-    count += promote(&assignment->v[i], over_v[i], layout->values[i], limit);
+    count += promote(layout, &assignment->v[i], over_v[i], layout->values[i], limit);
     if (i < layout->operators && layout->row[i].parameters) {
-      count += promote(&assignment->theta[i], over_theta[i], layout->row[i].parameters, limit);
+      count += promote(layout, &assignment->theta[i], over_theta[i], layout->row[i].parameters, limit);
     }
   }
   return count;

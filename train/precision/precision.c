@@ -18,8 +18,9 @@ struct hu_precision {
   uint64_t *values; /* sizes; then over_v, row's over_theta */
   uint64_t *over_v, *over_theta;
   hu_layout_operator *row;
-  size_t *owner; /* of each parameter: the operator of the layout */
-  uint8_t *low;  /* what `now` points to */
+  size_t *owner;     /* of each parameter: the operator of the layout */
+  uint8_t *low;      /* what `now` points to; then `shuffled` */
+  uint8_t *shuffled; /* 1: a shuffle makes the value, which is no tensor in the published reading */
 };
 
 /* ---- rules ---- */
@@ -41,6 +42,7 @@ hu_precision_rule hu_precision_rule_default(void) {
   hu_precision_rule rule;
   memset(&rule, 0, sizeof rule);
   rule.r.num = rule.r.den = 1;
+  rule.most = rule.r;
   rule.limit.num = 1;
   rule.limit.den = 100;
   rule.formats = hu_candidate_default();
@@ -55,7 +57,8 @@ static hu_status check_rule(const hu_precision_rule *rule) {
     if (status != HU_OK) return status;
   }
   if (rule->kind > HU_PRECISION_DEMOTE || rule->order > HU_DEMOTE_RANDOM) return HU_E_TRAIN;
-  if (!hu_ratio_usable(rule->r) || !hu_ratio_usable(rule->limit)) return HU_E_TRAIN;
+  if (rule->reading > HU_READING_PUBLISHED) return HU_E_TRAIN;
+  if (!hu_ratio_usable(rule->r) || !hu_ratio_usable(rule->limit) || !hu_ratio_usable(rule->most)) return HU_E_TRAIN;
   return rule->promote > 1 || rule->low_dtheta > 1 ? HU_E_TRAIN : HU_OK;
 }
 
@@ -63,10 +66,21 @@ static hu_status check_rule(const hu_precision_rule *rule) {
 
 static uint64_t numbers_of(const hu_parameter *parameter) { return (uint64_t)parameter->rows * parameter->cols; }
 
+static int is_published(const hu_precision *precision) { return precision->layout.reading == HU_READING_PUBLISHED; }
+
+/* Returns the number of elements of value k. */
+static uint64_t elements_of(const hu_precision *precision, size_t k) {
+  const hu_net *net = precision->net;
+  const hu_value *value = &net->value[k];
+  if (value->tokens || precision->shuffled[k]) return 0;
+  return (uint64_t)value->rows * value->cols * net->passes;
+}
+
 /* What operator number k of the net has is put where the operator that makes its value stands. */
 static void lay_operator(hu_precision *precision, const hu_operator *op) {
   hu_layout_operator *row = &precision->row[op->out - 1];
   row->input = (size_t)op->in[0];
+  if (precision->shuffled[row->input]) row->input = precision->row[row->input - 1].input;
   row->product = (uint8_t)(op->kind->product != 0);
   for (int k = 0; k < 2; k++) {
     int theta = op->theta[k];
@@ -74,12 +88,19 @@ static void lay_operator(hu_precision *precision, const hu_operator *op) {
     precision->owner[theta] = (size_t)op->out - 1;
     row->parameters += numbers_of(&precision->net->parameter[theta]);
   }
+  if (is_published(precision) && op->kind->loss && strcmp(op->kind->name, "cross_entropy") == 0) {
+    const hu_value *logits = &precision->net->value[op->in[0]];
+    precision->values[op->out] = (uint64_t)logits->rows * (logits->cols + 1) * precision->net->passes;
+  }
 }
 
 static void lay_out(hu_precision *precision) {
-  const hu_net *net = precision->net;
+  hu_net *net = precision->net;
+  for (int i = 0; i < net->operators && is_published(precision); i++)
+    precision->shuffled[net->op[i].out] = strcmp(net->op[i].kind->name, "shuffle") == 0;
   for (size_t k = 0; k <= precision->layout.operators; k++) {
-    precision->values[k] = net->value[k].tokens ? 0 : (uint64_t)net->value[k].rows * net->value[k].cols * net->passes;
+    precision->values[k] = elements_of(precision, k);
+    net->value[k].by_reader = is_published(precision);
     if (k && !net->value[k].made) precision->row[k - 1].input = k - 1;
   }
   for (int i = 0; i < net->parameters; i++) precision->owner[i] = SIZE_MAX;
@@ -91,10 +112,14 @@ static void lay_out(hu_precision *precision) {
 static hu_status apply(hu_precision *precision) {
   const hu_candidate *candidate = &precision->rule.formats;
   hu_status status = HU_OK;
+  const hu_rounding keep = hu_rounding_keep();
   for (size_t k = 0; k <= precision->layout.operators && status == HU_OK; k++) {
-    if (precision->values[k] == 0) continue;
-    status = hu_net_round_value(precision->net, (int)k, precision->now.v[k] ? &candidate->low : &candidate->high,
-                                precision->now.dv[k] ? &candidate->low_back : &candidate->high_back);
+    const int shuffled = precision->shuffled[k];
+    const size_t from = shuffled ? precision->row[k - 1].input : k;
+    if (precision->values[from] == 0) continue;
+    const hu_rounding *forward = precision->now.v[k] ? &candidate->low : &candidate->high;
+    status = hu_net_round_value(precision->net, (int)k, shuffled ? &keep : forward,
+                                precision->now.dv[from] ? &candidate->low_back : &candidate->high_back);
   }
   for (int i = 0; i < precision->net->parameters && status == HU_OK; i++) {
     size_t op = precision->owner[i];
@@ -103,6 +128,12 @@ static hu_status apply(hu_precision *precision) {
                                     precision->now.dtheta[op] ? &candidate->low_back : &candidate->high_back);
   }
   return status;
+}
+
+/* Returns 1 if groups with more elements than `most` says are low. */
+static int is_above(const hu_precision *precision, hu_ratio most) {
+  hu_ratio ratio = hu_assign_ratio(&precision->layout, &precision->now);
+  return ratio.num * most.den > most.num * ratio.den;
 }
 
 static hu_status assign(hu_precision *precision) {
@@ -116,6 +147,7 @@ static hu_status assign(hu_precision *precision) {
     case HU_PRECISION_OPERATOR_PRIME: status = hu_assign_operator_prime(&precision->layout, &precision->now); break;
     default: status = hu_assign_demote(&precision->layout, &precision->now, rule->r, rule->order, words); break;
   }
+  if (status == HU_OK && rule->kind == HU_PRECISION_DEMOTE && is_above(precision, rule->most)) return HU_E_TRAIN;
   if (status == HU_OK && !rule->low_dtheta) hu_assign_keep_parameter_gradients(&precision->layout, &precision->now);
   return status == HU_OK ? apply(precision) : status;
 }
@@ -130,7 +162,7 @@ static hu_precision *buffer(hu_net *net) {
   precision->values = calloc(3 * (m + 1), sizeof *precision->values);
   precision->row = calloc(m + 1, sizeof *precision->row);
   precision->owner = calloc((size_t)net->parameters + 1, sizeof *precision->owner);
-  precision->low = calloc(4 * (m + 1), 1);
+  precision->low = calloc(5 * (m + 1), 1);
   if (!precision->values || !precision->row || !precision->owner || !precision->low) {
     hu_precision_free(precision);
     return NULL;
@@ -144,6 +176,7 @@ static hu_precision *buffer(hu_net *net) {
   precision->now.dv = precision->now.v + (m + 1);
   precision->now.theta = precision->now.dv + (m + 1);
   precision->now.dtheta = precision->now.theta + (m + 1);
+  precision->shuffled = precision->now.dtheta + (m + 1);
   return precision;
 }
 
@@ -157,6 +190,7 @@ hu_status hu_precision_new(hu_precision **plan, hu_net *net, const hu_precision_
   hu_precision *precision = buffer(net);
   if (!precision) return HU_E_MEMORY;
   precision->rule = *rule;
+  precision->layout.reading = rule->reading;
   lay_out(precision);
   status = assign(precision);
   if (status == HU_OK) {
@@ -190,7 +224,10 @@ static void count_step(hu_precision *precision) {
 }
 
 static void count_over(hu_precision *precision) {
-  for (size_t k = 0; k <= precision->layout.operators; k++) precision->over_v[k] = precision->net->value[k].over;
+  for (size_t k = 0; k <= precision->layout.operators; k++) {
+    const uint64_t counted = elements_of(precision, k);
+    precision->over_v[k] = precision->net->value[k].over * (counted ? precision->values[k] / counted : 0);
+  }
   memset(precision->over_theta, 0, (precision->layout.operators + 1) * sizeof *precision->over_theta);
   for (int i = 0; i < precision->net->parameters; i++) {
     if (precision->owner[i] != SIZE_MAX)

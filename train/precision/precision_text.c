@@ -16,7 +16,7 @@ static int place_of(const char *text, size_t n, const char *const *names, int co
   return -1;
 }
 
-enum { R = 0, ORDER = 1, SEED = 2, PROMOTE = 3, DTHETA = 4 };
+enum { R = 0, ORDER = 1, SEED = 2, MOST = 3, PROMOTE = 4, DTHETA = 5, READING = 6, KEYS = 7 };
 
 static hu_status read_ratio(hu_ratio *ratio, const char *text, size_t n) {
   char word[32];
@@ -29,9 +29,10 @@ static hu_status read_ratio(hu_ratio *ratio, const char *text, size_t n) {
 /* Reads the value behind a key. */
 static hu_status take(hu_precision_rule *rule, int key, const char *text, size_t n) {
   static const char *const orders[] = {"largest", "smallest", "random"}, *const levels[] = {"high", "low"};
+  static const char *const readings[] = {"operators", "published"};
   size_t used = 0;
   int i;
-  if (key == R) return read_ratio(&rule->r, text, n);
+  if (key == R || key == MOST) return read_ratio(key == R ? &rule->r : &rule->most, text, n);
   if (key == PROMOTE) {
     rule->promote = !same(text, n, "none");
     return rule->promote ? read_ratio(&rule->limit, text, n) : HU_OK;
@@ -43,22 +44,22 @@ static hu_status take(hu_precision_rule *rule, int key, const char *text, size_t
     }
     return used && used == n ? HU_OK : HU_E_TEXT;
   }
-  i = key == ORDER ? place_of(text, n, orders, 3) : place_of(text, n, levels, 2);
+  i = key == ORDER ? place_of(text, n, orders, 3) : place_of(text, n, key == READING ? readings : levels, 2);
   if (i < 0) return HU_E_TEXT;
-  *(key == ORDER ? &rule->order : &rule->low_dtheta) = (uint8_t)i;
+  *(key == ORDER ? &rule->order : key == READING ? &rule->reading : &rule->low_dtheta) = (uint8_t)i;
   return HU_OK;
 }
 
 /* One part of n characters, the first or not. *off: what of it is wrong. */
 static hu_status part(hu_precision_rule *rule, int first, unsigned *seen, const char *text, size_t n, size_t *off) {
-  static const char *const keys[] = {"", "order", "seed", "promote", "dtheta"};
+  static const char *const keys[] = {"", "order", "seed", "most", "promote", "dtheta", "reading"};
   const char *equals = memchr(text, '=', n);
   int demote = rule->kind == HU_PRECISION_DEMOTE, key = R;
   size_t word = equals ? (size_t)(equals - text) : 0;
   *off = 0;
   if (equals) {
-    key = place_of(text, word++, keys, 5);
-    if (key <= R || (!demote && key <= SEED)) return HU_E_NAME;
+    key = place_of(text, word++, keys, KEYS);
+    if (key <= R || (!demote && key <= MOST)) return HU_E_NAME;
   } else if (!demote || !first) {
     return HU_E_TEXT;
   }

@@ -15,6 +15,8 @@ static hu_precision_rule rule_of(const hu_run_keys *keys) {
   rule.low_dtheta = !keys->keep_high;
   rule.promote = keys->limit.num < keys->limit.den;
   rule.r = keys->ratio;
+  rule.most = keys->ratio_max;
+  rule.reading = (uint8_t)keys->reading;
   rule.limit = keys->limit;
   rule.seed = keys->seed;
   rule.formats.low = keys->low_forward;
@@ -28,6 +30,9 @@ hu_status hui_start_plan(hu_trainer *trainer, char *why) {
   if (trainer->keys.assignment == ASSIGN_NONE) return HU_OK;
   hu_precision_rule rule = rule_of(&trainer->keys);
   hu_status status = hu_precision_new(&trainer->plan, trainer->net, &rule);
+  if (status == HU_E_TRAIN) /* all else was checked as keys */
+    return hui_say(why, status,
+                   "assignment.ratio_max: fewer groups do not reach assignment.ratio, and these are above");
   return status == HU_OK ? HU_OK : hui_say(why, status, "assignment: %s", hu_status_text(status));
 }
 

@@ -26,6 +26,7 @@ static const char *const places[] = {"tensors", "windows", NULL};
 static const char *const exempts[] = {"none", "first", "last", "both", NULL};
 static const char *const assignments[] = {"none", "high", "uniform", "operator", "operator'", "demote", NULL};
 static const char *const orders[] = {"largest", "smallest", "random", NULL};
+static const char *const readings[] = {"operators", "published", NULL};
 static const char *const feedbacks[] = {"none", "own", "sum", NULL};
 static const char *const statistics[] = {"shard", "batch", NULL};
 static const char *const afters[] = {"forward", "backward", "both", NULL};
@@ -279,7 +280,11 @@ static const hu_run_key keys[] = {
     WORD(assignment, "assignment.kind", "none", assignments,
          "which tensors are low: none (the keys above hold), high, uniform, operator, operator', demote"),
     OTHER(RATIO, ratio, "assignment.ratio", "1/2", "demote: share of low elements to be reached"),
+    OTHER(RATIO, ratio_max, "assignment.ratio_max", "1",
+          "demote: share of low elements, with gradients of parameters, above which the run is refused"),
     WORD(order, "assignment.order", "largest", orders, "demote: largest, smallest or random groups first"),
+    WORD(reading, "assignment.reading", "operators", readings,
+         "published: groups and gradients as in the authors' code, precision.h"),
     OTHER(RATIO, limit, "assignment.promote", "0.01",
           "share of overflows above which a forward tensor becomes high; 1: never, as in the published baselines "
           "(high, uniform, operator, operator')"),

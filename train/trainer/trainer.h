@@ -84,8 +84,8 @@ typedef struct hu_run_keys {
   uint64_t quartet; /* HU_QUARTET_ */
   double w_average;
   uint64_t hadamard, signs, by_window, norms, exempt, attention; /* norms: 1: their parameters stay in binary32 */
-  uint64_t assignment, order, keep_high;
-  hu_ratio ratio, limit;
+  uint64_t assignment, order, reading, keep_high;
+  hu_ratio ratio, ratio_max, limit;
   hu_rounding low_forward, low_backward, high_forward, high_backward;
   uint64_t shards, statistics; /* statistics: 1: of the whole batch */
   hu_collective reduce;

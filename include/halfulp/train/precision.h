@@ -27,6 +27,20 @@
  *   first read  `input` of an operator is the value that it reads first: X of a product; of attention's products the
  *               queries' value and the softmax.
  *
+ * Readings. The numbers above are those of HU_READING_OPERATORS. HU_READING_PUBLISHED is what the authors' code does
+ * (wonyeol/mixed-prec-train), where it and the paper's text differ:
+ *
+ *   groups      rounding.h: parameters are in the group of what their operator reads
+ *   gradients   Each reader's gradient of a value is rounded, in the format of that value's dv; their sum is binary32, in
+ *               the order in which the backward pass makes them, and is not rounded. A stochastic rounding of the k-th
+ *               of them (from 0) has the words of tensor k 2^22 + the value's number. The loss's own gradient, which is
+ *               the scale, is not rounded.
+ *   shuffles    make no tensor: their values have size 0 and are not rounded, nor is what they give back; who reads them
+ *               gives its gradient to what was shuffled
+ *   loss        cross_entropy of R rows of C logits counts as two operators, of R C and R numbers. It computes as one, so
+ *               the first of them is not rounded; where the loss overflows, all of its numbers do
+ *   promotion   where the overflow ratio is at the limit or above it, and not 0
+ *
  * A plan owns its arrays; it sets the roundings of the net's values and parameters, nothing else of the net, and refers
  * to the net as long as it lives. All of it is integers: the same on every machine. */
 #ifndef HALFULP_TRAIN_PRECISION_H
@@ -63,21 +77,25 @@ typedef struct hu_precision_rule {
   uint8_t order;      /* demote: HU_DEMOTE_ */
   uint8_t low_dtheta; /* 0: gradients of parameters are high whatever the assignment says, as in the paper */
   uint8_t promote;    /* 1: forward tensors become high whose overflow ratio is above `limit` */
+  uint8_t reading;    /* HU_READING_ */
   hu_ratio r;         /* demote: the ratio to reach */
+  hu_ratio most;      /* demote: the ratio that it must not pass, before gradients of parameters become high */
   hu_ratio limit;
   uint64_t seed; /* demote, random order: group k has word k of child 7 2^32 of the use `rounding` (data.h) */
   hu_candidate formats;
 } hu_precision_rule;
 
-/* High in all; the default candidate; limit 1/100; no promotion. */
+/* High in all; the default candidate; limit 1/100; most 1; no promotion. */
 HU_API hu_precision_rule hu_precision_rule_default(void);
 /* Text to rule, except the formats, which are the default ones:
  *
  *   rule = ( "high" | "uniform" | "operator" | "operator_prime" | "demote" ) [ "(" part { "," part } ")" ]
  *   part = ratio                                   of demote alone, first: r (default 1)
+ *        | "most=" ratio                            of demote alone (default 1)
  *        | "order=" ( "largest" | "smallest" | "random" ) | "seed=" number      of demote alone
  *        | "promote=" ( ratio | "none" )           default: 1/100 of demote, none of the others
  *        | "dtheta=" ( "high" | "low" )            default: high
+ *        | "reading=" ( "operators" | "published" )  default: operators
  *
  * each part at most once, no blanks; ratio as hu_ratio_parse reads it. HU_E_TEXT, HU_E_NAME (no such rule or key); then
  * *where, if where is not NULL, is the offset of the part that is wrong, and *rule is untouched. */
@@ -87,7 +105,8 @@ HU_API HU_MUST_CHECK hu_status hu_precision_rule_parse(hu_precision_rule *rule, 
 typedef struct hu_precision hu_precision;
 
 /* For a net that is built. Errors: HU_E_NULL, HU_E_MEMORY, the net's own status, hu_layout_check's (no operators),
- * HU_E_TRAIN (an unknown kind or order, an invalid ratio), hu_rounding_check's. *plan is NULL then. */
+ * HU_E_TRAIN (an unknown kind, order or reading, an invalid ratio, an assignment above
+ * `most`), hu_rounding_check's. *plan is NULL then. */
 HU_API HU_MUST_CHECK hu_status hu_precision_new(hu_precision **plan, hu_net *net, const hu_precision_rule *rule);
 /* Frees a plan; NULL is allowed. */
 HU_API void hu_precision_free(hu_precision *plan);

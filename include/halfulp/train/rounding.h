@@ -94,6 +94,13 @@ HU_API HU_MUST_CHECK hu_status hu_rounding_parse(hu_rounding *rounding, const ch
  *   demote          the paper's: groups between neighbouring matrix products become low until the ratio r is reached
  *
  * The paper keeps gradients of parameters high in all of them: hu_assign_keep_parameter_gradients, afterwards.
+ *
+ * Two readings of the paper differ in two points (precision.h has what they differ in beyond these):
+ *
+ *   operators  theta_i is in the group of its operator: that of the place where it stands
+ *   published  theta_i is in the group of the value that its operator reads first, as in the authors' code; with operator
+ *              and operator_prime the first and the last group, and the value that the last product reads, are high
+ *
  * Ratios are exact fractions of numbers of elements. No call allocates. */
 
 /* An operator of a layout. */
@@ -103,11 +110,18 @@ typedef struct hu_layout_operator {
   uint8_t product;     /* 1: a matrix product or convolution */
 } hu_layout_operator;
 
+/* Readings of the paper, above. */
+enum {
+  HU_READING_OPERATORS = 0, /* operators */
+  HU_READING_PUBLISHED = 1  /* published */
+};
+
 /* The tensors of a gradient computation: value 0, and operators that make values 1 ... m. */
 typedef struct hu_layout {
   size_t operators;              /* m, at least 1 */
   const uint64_t *values;        /* m + 1 numbers of elements */
   const hu_layout_operator *row; /* m */
+  uint8_t reading;               /* HU_READING_ */
 } hu_layout;
 
 /* The caller's arrays of 0 and 1. */
@@ -132,7 +146,8 @@ enum {
 HU_API hu_ratio hu_ratio_of(uint64_t num, uint64_t den);
 /* 1 if ratio is between 0 and 1 with a denominator up to 10^6, as demotion and promotion require it. */
 HU_API int hu_ratio_usable(hu_ratio ratio);
-/* HU_OK, HU_E_NULL, or HU_E_SHAPE: no operators, an input that is not there yet, or more than 2^42 elements. */
+/* HU_OK, HU_E_NULL, or HU_E_SHAPE: no operators, an input that is not there yet, an unknown reading, or more than 2^42
+ * elements. */
 HU_API HU_MUST_CHECK hu_status hu_layout_check(const hu_layout *layout);
 /* Numbers of elements of all tensors: values and their gradients, parameters and theirs; of a layout that is right. */
 HU_API uint64_t hu_layout_elements(const hu_layout *layout);

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ctypes
+import functools
 from typing import Any, Dict, List, Mapping, NamedTuple, Optional, Sequence, Tuple, Union
 
 import numpy as np
@@ -272,6 +273,9 @@ class Optimizer:
         self._now, self._more = s.hu_optimizer_time(state['t'], state['power1'], state['power2']), more
 
 
+_READINGS = ('operators', 'published')
+
+
 class Layout:
     """The tensors of a network as a row of operators (halfulp/train/rounding.h; Lee et al., TMLR 2023).
 
@@ -285,10 +289,14 @@ class Layout:
         Whether each is a matrix product or convolution.
     inputs : sequence of int, optional
         The value that each reads first; in a chain operator i reads value i.
+    reading : "operators" or "published"
+        Whether parameters are in the group of their operator, or of what it reads, as in the authors' code.
     """
 
     def __init__(self, values: Sequence[int], parameters: Sequence[int], products: Sequence[bool],
-                 inputs: Optional[Sequence[int]] = None) -> None:
+                 inputs: Optional[Sequence[int]] = None, *, reading: str = 'operators') -> None:
+        if reading not in _READINGS:
+            raise abi.HalfulpValueError('reading: {!r} is not one of {}'.format(reading, ', '.join(_READINGS)))
         m = len(parameters)
         reads = range(m) if inputs is None else inputs
         if len(values) != m + 1 or len(products) != m or len(reads) != m:
@@ -297,13 +305,14 @@ class Layout:
         self._values = (ctypes.c_uint64 * (m + 1))(*values)
         self._row = (s.hu_layout_operator * m)(*(s.hu_layout_operator(n, i, bool(p)) for n, i,
                                                  p in zip(parameters, reads, products)))
-        self._c = s.hu_layout(m, self._values, self._row)
+        self._c = s.hu_layout(m, self._values, self._row, _READINGS.index(reading))
         abi.check(abi.train().hu_layout_check(abi.address(self._c)), 'Layout')
 
     def __reduce__(self):
         rows = self._row[:]
-        return Layout, (self._values[:], [row.parameters for row in rows], [bool(row.product) for row in rows],
-                        [row.input for row in rows])
+        arguments = (self._values[:], [row.parameters for row in rows], [bool(row.product) for row in rows],
+                     [row.input for row in rows])
+        return functools.partial(Layout, *arguments, reading=_READINGS[self._c.reading]), ()
 
     operators = property(lambda self: self._c.operators, doc='How many operators there are.')
 

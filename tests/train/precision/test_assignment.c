@@ -11,7 +11,7 @@ enum { M = 8, MOST = 40 };
 static const uint64_t values[M + 1] = {32, 64, 64, 128, 128, 64, 64, 16, 1};
 static const hu_layout_operator row[M] = {{144, 0, 1}, {0, 1, 0}, {544, 2, 1}, {0, 3, 0},
                                           {528, 4, 1}, {0, 5, 0}, {68, 6, 1},  {0, 7, 0}};
-static const hu_layout net = {M, values, row};
+static const hu_layout net = {M, values, row, HU_READING_OPERATORS};
 static const hu_stream none;
 
 typedef struct t_place {
@@ -104,7 +104,7 @@ static void random_networks(void **state) {
     uint64_t sizes[MOST + 1];
     hu_layout_operator ops[MOST];
     size_t m = 1 + t_below(&random, MOST);
-    hu_layout layout = {m, sizes, ops};
+    hu_layout layout = {m, sizes, ops, HU_READING_OPERATORS};
     for (size_t i = 0; i <= m; i++) sizes[i] = 1 + t_below(&random, 1u << t_below(&random, 20));
     for (size_t i = 0; i < m; i++) {
       ops[i].product = (uint8_t)t_below(&random, 2);
@@ -165,7 +165,11 @@ static void misuse(void **state) {
   layout.operators = 0;
   assert_int_equal(hu_assign_uniform(&layout, &a), HU_E_SHAPE);
   hu_layout_operator late[1] = {{1, 1, 1}};
-  hu_layout forward = {1, values, late};
+  hu_layout forward = {1, values, late, HU_READING_OPERATORS};
+  assert_int_equal(hu_layout_check(&forward), HU_E_SHAPE);
+  late[0].input = 0;
+  assert_int_equal(hu_layout_check(&forward), HU_OK);
+  forward.reading = HU_READING_PUBLISHED + 1;
   assert_int_equal(hu_layout_check(&forward), HU_E_SHAPE);
   uint64_t big[2] = {(uint64_t)1 << 42, 1};
   late[0].input = 0;

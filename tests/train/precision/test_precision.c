@@ -479,6 +479,9 @@ static void refused(void **state) {
              {"demote(0.5,seed=)", HU_E_TEXT, 16},
              {"demote(0.5,seed=1,seed=1)", HU_E_TEXT, 18},
              {"demote(0.5,speed=1)", HU_E_NAME, 11},
+             {"demote(most=2)", HU_E_TEXT, 12},
+             {"operator(most=1)", HU_E_NAME, 9},
+             {"operator(reading=text)", HU_E_TEXT, 17},
              {"operator(order=random)", HU_E_NAME, 9},
              {"operator(promote=1.5)", HU_E_TEXT, 17}};
   hu_precision_rule rule = rule_of("demote(0.35,order=random,seed=12,promote=0.001,dtheta=low)");
@@ -486,7 +489,9 @@ static void refused(void **state) {
               rule.low_dtheta == 1);
   assert_true(rule.r.num == 7 && rule.r.den == 20 && rule.promote && rule.limit.den == 1000);
   rule = rule_of("demote(promote=none)");
-  assert_true(!rule.promote && rule.r.num == 1 && rule.r.den == 1);
+  assert_true(!rule.promote && rule.r.num == 1 && rule.r.den == 1 && !rule.reading && rule.most.num == 1);
+  rule = rule_of("demote(0.25,most=0.5,reading=published)");
+  assert_true(rule.reading == HU_READING_PUBLISHED && rule.most.num == 1 && rule.most.den == 2);
   for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
     size_t where = 99;
     hu_status status = hu_precision_rule_parse(&rule, bad[i].text, &where);
