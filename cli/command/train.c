@@ -31,6 +31,7 @@ enum {
   KEY_CHECKPOINT,
   KEY_EVALUATE,
   KEY_FOLLOW,
+  KEY_FOLLOW_EVERY,
   KEY_KEYS,
   KEY_TENSORS,
   KEY_MODEL,
@@ -51,6 +52,8 @@ static const cli_option options[] = {
      "training and test set are looked at every N epochs, 0: at the end only; default 1"},
     {KEY_FOLLOW | CLI_REPEATS, "follow", "TENSOR",
      "mu, m, alpha, beta and overflows of this tensor in each row of the log: linear1.weight, 3, 3.gradient"},
+    {KEY_FOLLOW_EVERY, "follow-every", "N",
+     "with --follow, its exponents every N steps, a multiple of --every, in followed-history.csv"},
     {'j', "threads", "N", "as --set run.threads=N: the result is the same for any number"},
     {KEY_KEYS, "keys", NULL, "no run: print all keys with their defaults and what they say"},
     {KEY_TENSORS, "tensors", NULL, "no run: print tensors.csv, the numbers of all values and parameters of the net"},
@@ -90,6 +93,7 @@ static int set(void *context, int key, const char *value) {
     case KEY_RESUME: run->resume = 1; return CLI_OK;
     case KEY_OVERWRITE: run->overwrite = 1; return CLI_OK;
     case KEY_EVERY: return cli_read_u64(&run->every, "--every", value, 1, UINT64_C(1) << 40);
+    case KEY_FOLLOW_EVERY: return cli_read_u64(&run->follow_every, "--follow-every", value, 1, UINT64_C(1) << 40);
     case KEY_EVALUATE: return cli_read_u64(&run->evaluate, "--evaluate", value, 0, UINT64_C(1) << 40);
     case KEY_CHECKPOINT:
       run->checkpoint_asked = 1;
@@ -221,8 +225,8 @@ static int check_names(const train_run *run) {
 
 /* Removes what an earlier run left: at no time does a checkpoint stand beside another run's log. */
 static int clear_folder(const train_run *run) {
-  static const char *const names[] = {"checkpoint.safetensors", "report.html", "exponents.csv", "followed.csv",
-                                      "followed-exponents.csv"};
+  static const char *const names[] = {"checkpoint.safetensors", "report.html",         "exponents.csv", "followed.csv",
+                                      "followed-exponents.csv", "followed-history.csv"};
   int status = CLI_OK;
   for (size_t i = 0; i < sizeof names / sizeof names[0] && status == CLI_OK; i++) {
     char *path = train_path(run, names[i]);
@@ -408,6 +412,7 @@ int cli_train(int argc, char **argv) {
   table_free(&run.seen);
   table_free(&run.over);
   table_free(&run.followed);
+  table_free(&run.history);
   train_tensors_free(&run);
   free(run.sets);
   free(out);

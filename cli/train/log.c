@@ -50,7 +50,7 @@ static int start_tensors(train_run *run) {
   char *over = train_path(run, "overflows.csv"), *path = run->follows ? train_path(run, "followed.csv") : NULL;
   table_start(&run->over, over_names, OVER_COLUMNS, over, NULL);
   table_start(&run->followed, (const char *const *)run->follow_names, 1 + FOLLOW_COLUMNS * run->follows, path, NULL);
-  if (!over || (run->follows && !path)) return CLI_BAD;
+  if (!over || (run->follows && !path) || train_history_start(run) != CLI_OK) return CLI_BAD;
   return train_tensors_list(run);
 }
 
@@ -68,6 +68,7 @@ int train_log_begin(train_run *run) {
   if (status == CLI_OK) status = table_create(&run->log);
   if (status == CLI_OK) status = table_create(&run->over);
   if (status == CLI_OK && run->follows) status = table_create(&run->followed);
+  if (status == CLI_OK && run->follow_every) status = table_create(&run->history);
   return status == CLI_OK ? table_create(&run->seen) : status;
 }
 
@@ -98,10 +99,13 @@ int train_log_resume(train_run *run, uint64_t at) {
   if (status == CLI_OK) status = resume_table(&run->log, log_to, totals->samples);
   if (status == CLI_OK) status = resume_table(&run->over, log_to, totals->samples);
   if (status == CLI_OK && run->follows) status = resume_table(&run->followed, log_to, totals->samples);
+  if (status == CLI_OK && run->follow_every)
+    status = resume_table(&run->history, log_to, run->follows * (uint64_t)(log_to / (double)run->follow_every));
   if (status == CLI_OK) status = resume_table(&run->seen, seen_to, totals->seen);
   if (status == CLI_OK) status = table_rewrite(&run->log);
   if (status == CLI_OK) status = table_rewrite(&run->over);
   if (status == CLI_OK && run->follows) status = table_rewrite(&run->followed);
+  if (status == CLI_OK && run->follow_every) status = table_rewrite(&run->history);
   return status == CLI_OK ? table_rewrite(&run->seen) : status;
 }
 
@@ -109,6 +113,7 @@ int train_log_sync(const train_run *run) {
   int status = table_sync(&run->log);
   if (status == CLI_OK) status = table_sync(&run->over);
   if (status == CLI_OK && run->follows) status = table_sync(&run->followed);
+  if (status == CLI_OK && run->follow_every) status = table_sync(&run->history);
   return status == CLI_OK ? table_sync(&run->seen) : status;
 }
 

@@ -66,6 +66,10 @@ static int name_columns(train_run *run) {
 }
 
 int train_tensors_find(train_run *run) {
+  if (run->follow_every && !run->follows) return cli_fail(NULL, "--follow-every requires --follow");
+  if (run->follow_every % run->every != 0)
+    return cli_fail(NULL, "--follow-every: %llu is no multiple of --every, which is %llu",
+                    (unsigned long long)run->follow_every, (unsigned long long)run->every);
   int status = name_columns(run);
   for (size_t i = 0; i < run->follows && status == CLI_OK; i++)
     status = find_followed(hu_trainer_net(run->trainer), &run->follow[i]);
@@ -116,6 +120,33 @@ int train_tensors_list(const train_run *run) {
   int status = path ? cli_own_text(path, print_list, run) : CLI_BAD;
   free(path);
   return status;
+}
+
+/* ---- the history ---- */
+
+/* Returns "zero", "-149" ... "127", "not_finite". */
+static const char *bin_name(char text[16], int bin) {
+  if (bin == 0) return "zero";
+  if (bin == HU_EXPONENTS - 1) return "not_finite";
+  snprintf(text, 16, "%d", bin - 150);
+  return text;
+}
+
+int train_history_start(train_run *run) {
+  static char texts[HU_EXPONENTS][16];
+  static const char *names[HISTORY_COLUMNS] = {"step", "tensor"};
+  if (!run->follow_every) return CLI_OK;
+  for (int i = 0; i < HU_EXPONENTS; i++) names[HISTORY_BINS + i] = bin_name(texts[i], i);
+  char *path = train_path(run, "followed-history.csv");
+  table_start(&run->history, names, HISTORY_COLUMNS, path, NULL);
+  return path ? CLI_OK : CLI_BAD;
+}
+
+static int add_history(train_run *run, double step, size_t i) {
+  double row[HISTORY_COLUMNS] = {step, (double)(i + 1)};
+  if (!run->follow_every || (uint64_t)step % run->follow_every) return CLI_OK;
+  for (size_t k = 0; k < HU_EXPONENTS; k++) row[HISTORY_BINS + k] = (double)run->follow[i].exponents[0][k];
+  return table_add(&run->history, row);
 }
 
 /* ---- a step ---- */
@@ -196,8 +227,10 @@ int train_tensors_step(train_run *run, double step) {
   double *row = calloc(1 + FOLLOW_COLUMNS * run->follows, sizeof *row);
   if (!row) return cli_fail(NULL, "out of memory");
   row[0] = step;
-  for (size_t i = 0; i < run->follows && status == CLI_OK; i++)
+  for (size_t i = 0; i < run->follows && status == CLI_OK; i++) {
     status = look_at(hu_trainer_net(run->trainer), &run->follow[i], row + 1 + FOLLOW_COLUMNS * i);
+    if (status == CLI_OK) status = add_history(run, step, i);
+  }
   if (status == CLI_OK) status = table_add(&run->followed, row);
   free(row);
   return status;
@@ -211,12 +244,8 @@ static void print_exponents(FILE *out, const void *what) {
   for (size_t i = 0; i < run->follows; i++) fprintf(out, ",%s,%s shifted", run->follow[i].name, run->follow[i].name);
   fputc('\n', out);
   for (int exponent = 0; exponent < HU_EXPONENTS; exponent++) {
-    if (exponent == 0)
-      fputs("zero", out);
-    else if (exponent == HU_EXPONENTS - 1)
-      fputs("not_finite", out);
-    else
-      fprintf(out, "%d", exponent - 150);
+    char text[16];
+    fputs(bin_name(text, exponent), out);
     for (size_t i = 0; i < run->follows; i++)
       fprintf(out, ",%llu,%llu", (unsigned long long)run->follow[i].exponents[0][exponent],
               (unsigned long long)run->follow[i].exponents[1][exponent]);

@@ -13,6 +13,9 @@ enum {
   OVER_TENSOR = OVER_SHARE + TRAIN_OVERFLOWS,
   OVER_COLUMNS = OVER_TENSOR + TRAIN_OVERFLOWS
 };
+/* Columns of followed-history.csv: the step, the tensor by its number in the order of --follow, from 1 on, and how many
+ * of its numbers have each exponent, in the bins of hu_exponents_of. */
+enum { HISTORY_STEP, HISTORY_TENSOR, HISTORY_BINS, HISTORY_COLUMNS = HISTORY_BINS + HU_EXPONENTS };
 /* Columns of followed.csv for each tensor, behind the step: S2FP8's mean and largest log2, its shift and squeeze;
  * shares of zeros, and of elements above the largest number in the rounding of this tensor. */
 enum { FOLLOW_MU, FOLLOW_M, FOLLOW_ALPHA, FOLLOW_BETA, FOLLOW_ZEROS, FOLLOW_OVER, FOLLOW_COLUMNS };
@@ -27,7 +30,9 @@ void train_tensors_free(train_run *run);
 int train_tensors_list(const train_run *run);
 /* Prints it to a stream. */
 void train_tensors_print(FILE *out, const train_run *run);
-/* Adds a row to both tables; and the exponents of the followed tensors, which those of the row before lose. */
+/* Begins the table of --follow-every, if it is asked for. */
+int train_history_start(train_run *run);
+/* Adds a row to both tables, and where its step is one of --follow-every one for each tensor to the history; and the exponents of the followed tensors, which those of the row before lose. */
 int train_tensors_step(train_run *run, double step);
 /* Writes followed-exponents.csv, where this command made a step and something is followed. */
 int train_tensors_exponents(const train_run *run);

@@ -38,8 +38,30 @@ static curve of_followed(const train_run *run, size_t i, int column, const char 
                  data->rows, data->columns, 0};
 }
 
+static const exponent_mark marks[] = {{-16, "E5M2: smallest"}, {15, "largest"}};
+
+/* Draws the exponents of a tensor in the first, the middle and the last row of its history. */
+static void draw_history(FILE *out, const train_run *run, size_t i) {
+  uint64_t counts[EXPONENT_SETS_MAX][HU_EXPONENTS];
+  char names[EXPONENT_SETS_MAX][32], id[40], title[HU_PARAMETER_NAME_MAX + 80];
+  exponents sets[EXPONENT_SETS_MAX];
+  const size_t rows = run->history.rows / run->follows, count = rows < EXPONENT_SETS_MAX ? rows : EXPONENT_SETS_MAX;
+  for (size_t k = 0; k < count; k++) {
+    const size_t at = count > 1 ? k * (rows - 1) / (count - 1) : 0;
+    const double *row = run->history.cells + (at * run->follows + i) * HISTORY_COLUMNS;
+    for (size_t bin = 0; bin < HU_EXPONENTS; bin++) counts[k][bin] = (uint64_t)row[HISTORY_BINS + bin];
+    snprintf(names[k], sizeof names[k], "step %.0f", row[HISTORY_STEP]);
+    sets[k] = (exponents){names[k], counts[k]};
+  }
+  fputs("<h2>", out);
+  snprintf(title, sizeof title, "%s: exponents over the run", run->follow[i].name);
+  svg_escaped(out, title);
+  fputs("</h2>\n", out);
+  snprintf(id, sizeof id, "history-%zu", i);
+  exponents_draw(out, id, title, "followed-history.csv has all of them.", sets, count, marks, 2);
+}
+
 static void one(FILE *out, const train_run *run, size_t i) {
-  static const exponent_mark marks[] = {{-16, "E5M2: smallest"}, {15, "largest"}};
   const followed *tensor = &run->follow[i];
   char id[40], title[HU_PARAMETER_NAME_MAX + 80];
   const curve logs[] = {of_followed(run, i, FOLLOW_MU, "mean of log2, mu"),
@@ -56,6 +78,7 @@ static void one(FILE *out, const train_run *run, size_t i) {
   snprintf(id, sizeof id, "shares-%zu", i);
   snprintf(title, sizeof title, "%s: zeros and overflows", tensor->name);
   draw(out, id, title, "Shares of its elements, as it was rounded.", CURVE_LOG10, shares, 2);
+  if (run->history.rows) draw_history(out, run, i);
   if (!tensor->seen) return;
   const exponents sets[] = {{"X, as it is", tensor->exponents[0]}, {"Y, shifted and squeezed", tensor->exponents[1]}};
   fputs("<h2>", out);

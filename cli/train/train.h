@@ -89,11 +89,12 @@ typedef struct train_run {
   const char *model;   /* file of the network's text; NULL: as the configuration says */
   const char *sizes;   /* of --sizes */
   uint64_t every, checkpoint, evaluate;
+  uint64_t follow_every; /* steps from one row of `history` to the next; 0: there is none */
   int checkpoint_asked, resume, overwrite, json, keys, tensors, describe;
   int lock; /* the open folder; -1: not yet */
   const char **sets;
   size_t set_count;
-  table log, seen, over, followed;
+  table log, seen, over, followed, history;
   followed *follow; /* of --follow */
   size_t follows;
   char **follow_names; /* columns of `followed` */

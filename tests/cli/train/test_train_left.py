@@ -209,14 +209,14 @@ class Left(TrainCase):
 
     def test_followed(self):
         """Of the weights at the end, from those of the checkpoint: eqs. 1 to 4 of Cambier et al."""
-        self.train(SMALL, "--every", "5", "--follow", "linear1.weight", "--follow", "linear1.weight.gradient")
+        self.train(SMALL, "--every", "4", "--follow", "linear1.weight", "--follow", "linear1.weight.gradient", "--follow-every", "4")
         tensors, _, _ = support.parse_safetensors(self.read("x.run/checkpoint.safetensors"))
         x = [v for (v,) in struct.iter_unpack("<f", tensors["linear1.weight"][2])]
         logs = [math.log2(abs(v)) for v in x if v]
         mu, m = math.fsum(logs) / len(logs), max(logs)
         alpha, beta = 15 / (m - mu), -15 * mu / (m - mu)
         rows = self.table("x.run/followed.csv")
-        self.assertEqual([r["step"] for r in rows], ["5", "8"])
+        self.assertEqual([r["step"] for r in rows], ["4", "8"])
         for name, want in (("mu", mu), ("m", m), ("alpha", alpha), ("beta", beta)):
             self.assertAlmostEqual(float(rows[-1]["linear1.weight " + name]), want, 5)
         self.assertEqual(float(rows[-1]["linear1.weight zeros"]), 1 - len(logs) / len(x))
@@ -227,10 +227,16 @@ class Left(TrainCase):
             self.assertLessEqual(sum(abs(got.get(str(k), 0) - e.count(k)) for k in range(-149, 128)), 4)  # at powers of two
             self.assertEqual(sum(got.values()), len(x))
         self.assertGreater(float(rows[0]["linear1.weight.gradient alpha"]), 0)
+        history = self.table("x.run/followed-history.csv")
+        self.assertEqual([(r["step"], r["tensor"]) for r in history], [("4", "1"), ("4", "2"), ("8", "1"), ("8", "2")])
+        for i, column in enumerate(("linear1.weight", "linear1.weight.gradient")):
+            self.assertEqual([c[column] for c in counts], [history[2 + i][c["exponent"]] for c in counts])
+            self.assertNotEqual(*(list(history[at + i].values())[2:] for at in (0, 2)))
+        self.assertIn(b"linear1.weight: exponents over the run", self.read("x.run/report.html"))
 
     def test_followed_and_resumed(self):
-        names = ("overflows.csv", "followed.csv", "exponents.csv", "followed-exponents.csv", "tensors.csv")
-        follow = ["--every", "2", "--follow", "5", "--follow", "linear1.weight.gradient"]
+        names = ("overflows.csv", "followed.csv", "exponents.csv", "followed-exponents.csv", "followed-history.csv", "tensors.csv")
+        follow = ["--every", "2", "--follow-every", "4", "--follow", "5", "--follow", "linear1.weight.gradient"]
         self.train(self.WIDE, *follow)
         whole = [self.read("x.run/" + name) for name in names]
         shutil.rmtree(self.path("x.run"))
@@ -245,6 +251,9 @@ class Left(TrainCase):
         for name in ("linear9.weight", "99", "-1", "", "x.gradient", "1x", "3.gradients"):
             self.bad("train", config, "--data", support.DATA, "--follow", name, says=("--follow", "no tensor '%s'" % name, "linear1.weight"))
         self.bad("train", config, "--follow", "1", "--follow", "1", says="--follow: 1 is given twice")
+        self.bad("train", config, "--data", support.DATA, "--follow-every", "10", says="--follow-every requires --follow")
+        self.bad("train", config, "--data", support.DATA, "--follow", "1", "--follow-every", "10", "--every", "4",
+                 says="--follow-every: 10 is no multiple of --every, which is 4")
         self.assertFalse(os.path.exists(self.path("y.run")))
 
     def sampled(self, text):
