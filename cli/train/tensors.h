@@ -32,7 +32,8 @@ int train_tensors_list(const train_run *run);
 void train_tensors_print(FILE *out, const train_run *run);
 /* Begins the table of --follow-every, if it is asked for. */
 int train_history_start(train_run *run);
-/* Adds a row to both tables, and where its step is one of --follow-every one for each tensor to the history; and the exponents of the followed tensors, which those of the row before lose. */
+/* Adds a row to both tables, and where its step is one of --follow-every one for each tensor to the history; and the
+ * exponents of the followed tensors, which those of the row before lose. */
 int train_tensors_step(train_run *run, double step);
 /* Writes followed-exponents.csv, where this command made a step and something is followed. */
 int train_tensors_exponents(const train_run *run);

@@ -61,7 +61,7 @@
  *
  * and of the code that papers were made with:
  *
- *   tf_resnet(blocks=3)                 tensorflow/models, official/resnet, for 32 x 32 images: 6 blocks + 2 layers,
+ *   tf_resnet(blocks=3,width=1)         tensorflow/models, official/resnet, for 32 x 32 images: 6 blocks + 2 layers,
  *                                       norms before the convolutions; with the word `v1` behind them
  *   tf_ncf(units=8,top=64/32/16/8)      tensorflow/models, official/recommendation: one table of users, one of items;
  *                                       the first of `top` is what the layers read

@@ -98,8 +98,9 @@ HU_API HU_MUST_CHECK hu_status hu_rounding_parse(hu_rounding *rounding, const ch
  * Two readings of the paper differ in two points (precision.h has what they differ in beyond these):
  *
  *   operators  theta_i is in the group of its operator: that of the place where it stands
- *   published  theta_i is in the group of the value that its operator reads first, as in the authors' code; with operator
- *              and operator_prime the first and the last group, and the value that the last product reads, are high
+ *   published  theta_i is in the group of the value that its operator reads first, as in the authors' code; with
+ *              operator and operator_prime the first and the last group, and the value that the last product reads, are
+ *              high
  *
  * Ratios are exact fractions of numbers of elements. No call allocates. */
 

@@ -110,6 +110,7 @@ static const struct {
              {"dlrm", &clicks, 0x1ADA0B24CE07729C},
              {"dlrm(units=3,bottom=5/4/3,top=2)", &clicks, 0xCE31677093FC5B1E},
              {"tf_resnet(blocks=1)", &image, 0xC55619569C94CA06},
+             {"tf_resnet(blocks=1,width=0.1)", &image, 0xB021F5F37723F9E2},
              {"tf_resnet(blocks=2,v1)", &odd, 0x481A0A4BB238C0AB},
              {"tf_ncf", &pairs, 0x661D789F7C1C9303},
              {"tf_ncf(units=3,top=6/5/4)", &pairs, 0xB5C48D5BB2C3DC5F},
