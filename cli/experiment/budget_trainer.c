@@ -76,7 +76,8 @@ static int divide_batch(hu_trainer *trainer, unsigned long long by) {
   unsigned long long batch = strtoull(hu_trainer_get(trainer, "run.batch"), NULL, 10);
   if (by < 2 || batch < 2 * by) return CLI_OK;
   snprintf(text, sizeof text, "%llu", batch / by);
-  return set_key(trainer, "run.batch", text);
+  int status = set_key(trainer, "run.batch", text);
+  return status == CLI_OK ? set_key(trainer, "assignment.ratio_max", "1") : status; /* of tensors of other sizes */
 }
 
 hu_trainer *budget_begin(const budget *work, const table_cell *cell, const budget_size *size) {

@@ -18,10 +18,14 @@ size_t table_count(void) { return TABLE_COUNT(tables); }
 const paper_table *table_at(size_t i) { return tables[i]; }
 
 int table_has(const paper_table *table, const table_row *row, size_t column) {
-  return column < table->columns && row->figure[column] != NULL;
+  if (column >= table->columns) return 0;
+  if (table->drawn) return !row->without || strcmp(row->without, table->column[column].slug) != 0;
+  return row->figure[column] != NULL;
 }
 
-const char *table_cell_figure(const table_cell *cell) { return cell->row->figure[cell->column - cell->table->column]; }
+const char *table_cell_figure(const table_cell *cell) {
+  return cell->table->drawn ? "" : cell->row->figure[cell->column - cell->table->column];
+}
 
 /* Writes "table1", "figure4", "page": what has a letter stands alone, except for tables of an appendix. */
 const char *table_cell_name(char text[TABLE_NAME_MAX], const table_cell *cell) {
@@ -55,6 +59,14 @@ static int set_pairs(const setter *sink, const char *const *pairs) {
   return status;
 }
 
+/* Returns keys with which an assignment is not refused: other sizes of tensors have other shares of all elements. */
+static const char *const free_pairs[] = {"assignment.ratio_max", "1", NULL};
+static const char *const *free_ratio(const table_cell *cell) {
+  const char *const *pair = cell->column->pairs;
+  while (pair[0] && strcmp(pair[0], "assignment.ratio_max") != 0) pair += 2;
+  return pair[0] ? free_pairs : NULL;
+}
+
 int table_cell_keys(const table_cell *cell, int stand_in, double part,
                     int (*set)(void *context, const char *key, const char *value), void *context) {
   char net[TABLE_NET_MAX];
@@ -65,7 +77,7 @@ int table_cell_keys(const table_cell *cell, int stand_in, double part,
                               cell->column->pairs,    stand_in ? cell->row->data->stand_in : NULL};
   int status = 0;
   for (size_t i = 0; i < TABLE_COUNT(all) && !status; i++) status = set_pairs(&sink, all[i]);
-  return status;
+  return !status && (stand_in || part != 1) ? set_pairs(&sink, free_ratio(cell)) : status;
 }
 
 static const struct {

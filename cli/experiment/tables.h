@@ -47,9 +47,10 @@ typedef struct table_row {
   const table_data *data;
   const char *const *pairs;
   const char *folder; /* of its configurations; NULL: the paper's id */
-  /* What the paper prints, as text; "": no figure, since the paper draws the cell, or since the row is not the
-   * paper's; NULL: there is no such cell. */
+  /* What the paper prints, as text; "": no figure, since the row is not the paper's; NULL: there is no such cell. Not
+   * looked at where the paper draws its cells. */
   const char *figure[TABLE_COLUMNS];
+  const char *without;          /* the slug of a column that this row of drawings has not; NULL: it has all */
   const char *chosen, *differs; /* as a table's, of this row alone */
 } table_row;
 
@@ -67,7 +68,8 @@ typedef struct paper_table {
    * of which something differs, by the table or by the row, have no figures. */
   const char *differs;
   const char *const *pairs;
-  int best; /* 1: the paper has the best epoch of each run, too */
+  int best;  /* 1: the paper has the best epoch of each run, too */
+  int drawn; /* 1: the paper draws its cells, and prints no figures */
   const table_column *column;
   size_t columns;
   const table_row *row;

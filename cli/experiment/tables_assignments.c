@@ -3,145 +3,135 @@
 #include "cli/experiment/tables.h"
 
 #define SOURCE "Lee et al., Training with Mixed-Precision Floating-Point Assignments (TMLR 2023)"
+#define RECIPE                                                                                               \
+  TABLE_PAIRS("run.batch", "128", "run.epochs", "200", "optimizer.rate", "0.1", "optimizer.momentum", "0.9", \
+              "optimizer.decay", "5e-4", "optimizer.schedule", "cosine", "assignment.reading", "published")
+#define CHOSEN                                                                                                      \
+  "The paper draws these cells and prints no figures. The networks, their groups and gradients are those of the "   \
+  "authors' code, wonyeol/mixed-prec-train; it has no run where the groups that reach r have more than r + 0.1 of " \
+  "all "                                                                                                            \
+  "elements. Runs of the code are evaluated twice, under the assignment and in binary32; here under the assignment."
+#define DIFFERS                                                                                                    \
+  "The code rounds ties away from zero, here they go to even; it keeps the last 80 images of an epoch as a 391st " \
+  "batch; its rate is constant within an epoch; it divides channels by smaller deviations than those of the set; " \
+  "softmax and loss are two operators there, each rounded."
+
+/* ---- columns ---- */
+
 /* Makes a column's keys. The scale grows after an epoch: 390 steps of 128 among 50000. */
 #define LOW(kind, promote) \
   "assignment.kind", kind, "assignment.promote", promote, "loss.scale", "gradscaler(growth_interval=390)"
-#define OURS(ratio) TABLE_PAIRS(LOW("demote", "0.01"), "assignment.ratio", ratio)
-#define OURS_IN(ratio, order) TABLE_PAIRS(LOW("demote", "0.01"), "assignment.ratio", ratio, "assignment.order", order)
-#define RECIPE                                                                                               \
-  TABLE_PAIRS("run.batch", "128", "run.epochs", "200", "optimizer.rate", "0.1", "optimizer.momentum", "0.9", \
-              "optimizer.decay", "5e-4", "optimizer.schedule", "cosine")
-#define CHOSEN \
-  "The paper draws these cells and prints no figures. The drawings have 11 ratios; `halfulp sweep` makes all of them."
-
-/* Of all rows, then of those of a network. */
-#define DIFFERS                                                                                                        \
-  "The authors' code rounds the gradient that each reader gives to a value, here their sum is; a shortcut's "          \
-  "parameters are in the group of what makes its input, here in the one before; an epoch keeps its last 80 images as " \
-  "a 391st batch."
-#define SQUEEZENET_DIFFERS                                                                                            \
-  "The authors' SqueezeNet has a bias in every convolution, here only the last one has; ReLU behind the outputs put " \
-  "side by side, not before; and 256 + 256 outputs of the last fire at every width."
-#define SHUFFLENET_DIFFERS "The authors' first weights are PyTorch's."
-#define NARROW_SHUFFLENET_DIFFERS "The authors' stages have 56, 112 and 224 channels at width 0.25. " SHUFFLENET_DIFFERS
-#define MOBILENET_DIFFERS                                                                                         \
-  "The authors' MobileNet-v2 has ReLU, here ReLU6, with which other tensors overflow; an expansion in the first " \
-  "block, "                                                                                                       \
-  "too; and a convolution as shortcut where only the channels change. Its first weights go by fan_out."
-#define RESNET18_DIFFERS "The authors' first weights go by fan_out, here by fan_in."
-
-#define SQUEEZENET "squeezenet(width=%s)"
-#define SHUFFLENET "shufflenet2(width=%s)"
-#define MOBILENET "mobilenet2(width=%s)"
-#define RESNET18 "resnet4(stages=2/2/2/2,width=%s)"
-
-/* ---- figure 4 ---- */
-
-static const table_column columns4[] = {
-    {"32-bit", "fp32", TABLE_PAIRS("precision.system", "binary32")},
-    {"unif", "unif", TABLE_PAIRS(LOW("uniform", "1"))},
-    {"op", "op", TABLE_PAIRS(LOW("operator", "1"))},
-    {"op'", "op-prime", TABLE_PAIRS(LOW("operator'", "1"))},
-    {"ours, r = 0.2", "ours-0.2", OURS("0.2")},
-    {"ours, r = 0.4", "ours-0.4", OURS("0.4")},
-    {"ours, r = 0.7", "ours-0.7", OURS("0.7")},
-    {"ours, r = 1", "ours-1", OURS("1")},
-};
-/* Makes a row: a network on a data set, and what the paper prints. */
-#define ROW(network, where, id, path, text, other, factor, set, ...)                                                \
-  {                                                                                                                 \
-    .name = network where, .slug = id path, .net = text, .width = factor, .data = set, .folder = "assignments/" id, \
-    .figure = __VA_ARGS__, .differs = other                                                                         \
+#define FIXED(name, id, kind, promote) \
+  { name, id, TABLE_PAIRS(LOW(kind, promote)) }
+#define OURS(name, id, r, most, promote)                                                         \
+  {                                                                                              \
+    name ", r = " r, id "-" r,                                                                   \
+        TABLE_PAIRS(LOW("demote", promote), "assignment.ratio", r, "assignment.ratio_max", most) \
   }
-#define ON_10(network, id, text, other, ...) \
-  ROW(network, " on CIFAR-10", id, "-cifar10", text, other, 1, &table_cifar10, __VA_ARGS__)
-#define ON_100(network, id, text, other, ...) \
-  ROW(network, " on CIFAR-100", id, "-cifar100", text, other, 1, &table_cifar100, __VA_ARGS__)
-#define QUARTER_ON_100(network, id, text, other, ...) \
-  ROW(network, " of width 0.25 on CIFAR-100", id, "-0.25-cifar100", text, other, 0.25, &table_cifar100, __VA_ARGS__)
-static const table_row rows4[] = {
-    ON_10("SqueezeNet", "squeezenet", SQUEEZENET, SQUEEZENET_DIFFERS, {"", "", "", "", "", "", "", ""}),
-    ON_100("SqueezeNet", "squeezenet", SQUEEZENET, SQUEEZENET_DIFFERS, {"", "", "", "", "", "", "", ""}),
-    QUARTER_ON_100("SqueezeNet", "squeezenet", SQUEEZENET, SQUEEZENET_DIFFERS, {"", "", "", "", "", "", "", ""}),
-    ON_10("ShuffleNet-v2", "shufflenet2", SHUFFLENET, SHUFFLENET_DIFFERS, {"", "", "", "", "", "", "", ""}),
-    ON_100("ShuffleNet-v2", "shufflenet2", SHUFFLENET, SHUFFLENET_DIFFERS, {"", "", "", "", "", "", "", ""}),
-    QUARTER_ON_100("ShuffleNet-v2", "shufflenet2", SHUFFLENET, NARROW_SHUFFLENET_DIFFERS,
-                   {"", "", "", "", "", "", "", ""}),
-    ON_10("MobileNet-v2", "mobilenet2", MOBILENET, MOBILENET_DIFFERS, {"", "", "", "", "", "", "", ""}),
-    ON_100("MobileNet-v2", "mobilenet2", MOBILENET, MOBILENET_DIFFERS, {"", "", "", "", "", "", "", ""}),
-    QUARTER_ON_100("MobileNet-v2", "mobilenet2", MOBILENET, MOBILENET_DIFFERS, {"", "", "", "", "", "", "", ""}),
-    ON_10("ResNet-18", "resnet18", RESNET18, RESNET18_DIFFERS, {"", "", "", "", "", "", "", ""}),
-    ON_100("ResNet-18", "resnet18", RESNET18, RESNET18_DIFFERS, {"", "", "", "", "", "", "", ""}),
-    QUARTER_ON_100("ResNet-18", "resnet18", RESNET18, RESNET18_DIFFERS, {"", "", "", "", "", "", "", ""})};
-static const table_left_out left4[] = {{"widths 0.5 and 0.1 (figure 10)", "--set model.net=... makes them"}};
+/* Makes columns of r from 0.1 to 1. */
+#define RATIOS(name, id, promote)                                                                                      \
+  OURS(name, id, "0.1", "0.2", promote), OURS(name, id, "0.2", "0.3", promote), OURS(name, id, "0.3", "0.4", promote), \
+      OURS(name, id, "0.4", "0.5", promote), OURS(name, id, "0.5", "0.6", promote),                                    \
+      OURS(name, id, "0.6", "0.7", promote), OURS(name, id, "0.7", "0.8", promote),                                    \
+      OURS(name, id, "0.8", "0.9", promote), OURS(name, id, "0.9", "1", promote), OURS(name, id, "1", "1", promote)
+
+static const table_column tradeoffs[] = {{"32-bit", "fp32", TABLE_PAIRS("precision.system", "binary32")},
+                                         FIXED("unif", "unif", "uniform", "1"),
+                                         FIXED("op", "op", "operator", "1"),
+                                         FIXED("op'", "op-prime", "operator'", "1"),
+                                         FIXED("op, promotion", "op-promo", "operator", "0.01"),
+                                         FIXED("op', promotion", "op-prime-promo", "operator'", "0.01"),
+                                         OURS("ours", "ours", "0", "0", "0.01"),
+                                         RATIOS("ours", "ours", "0.01")};
+/* Without the promotion of tensors, of which r = 1 is unif. */
+static const table_column without_promotion[] = {RATIOS("no promotion", "no-promo", "1")};
+
+#define ORDERED(word, id, order, r) \
+  { word ", r = " r, id "-" r, TABLE_PAIRS(LOW("demote", "0.01"), "assignment.ratio", r, "assignment.order", order) }
+#define ORDERS(r) ORDERED("increasing", "inc", "smallest", r), ORDERED("random", "rand", "random", r)
+static const table_column orders[] = {ORDERS("0.1"), ORDERS("0.2"), ORDERS("0.3"), ORDERS("0.4"), ORDERS("0.5"),
+                                      ORDERS("0.6"), ORDERS("0.7"), ORDERS("0.8"), ORDERS("0.9")};
+
+/* ---- rows ---- */
+
+#define ROW(network, id, text, where, path, factor, set, none)                                      \
+  {                                                                                                 \
+    .name = network where, .slug = id path, .net = text "(width=%s)", .width = factor, .data = set, \
+    .folder = "assignments/" id, .without = none                                                    \
+  }
+#define ON_10(network, id, text, none) ROW(network, id, text, " on CIFAR-10", "-cifar10", 1, &table_cifar10, none)
+#define ON_100(network, id, text, none) ROW(network, id, text, " on CIFAR-100", "-cifar100", 1, &table_cifar100, none)
+#define NARROW(network, id, text, width, factor, none) \
+  ROW(network, id, text, " of width " width " on CIFAR-100", "-" width "-cifar100", factor, &table_cifar100, none)
+/* Makes the rows of a network, of which the first three columns that are left out are the same. */
+#define WIDTHS(network, id, text, none, narrowest)                                                              \
+  ON_10(network, id, text, none), ON_100(network, id, text, none), NARROW(network, id, text, "0.5", 0.5, none), \
+      NARROW(network, id, text, "0.25", 0.25, none), NARROW(network, id, text, "0.1", 0.1, narrowest)
+#define SQUEEZENET "SqueezeNet", "squeezenet", "lee_squeezenet"
+#define SHUFFLENET "ShuffleNet-v2", "shufflenet2", "lee_shufflenet2"
+#define MOBILENET "MobileNet-v2", "mobilenet2", "lee_mobilenet2"
+#define RESNET18 "ResNet-18", "resnet18", "lee_resnet18"
+#define APPLY(macro, ...) macro(__VA_ARGS__)
+
+static const table_row rows4[] = {APPLY(WIDTHS, SQUEEZENET, "ours-0.1", "ours-0.1"),
+                                  APPLY(WIDTHS, SHUFFLENET, NULL, "ours-0.1"), APPLY(WIDTHS, MOBILENET, NULL, NULL),
+                                  APPLY(WIDTHS, RESNET18, NULL, "ours-0.5")};
+static const table_row rows5[] = {APPLY(ON_100, SQUEEZENET, NULL), APPLY(ON_100, SHUFFLENET, NULL),
+                                  APPLY(ON_100, MOBILENET, NULL), APPLY(ON_100, RESNET18, NULL)};
+static const table_row rows6[] = {APPLY(ON_10, SQUEEZENET, "no-promo-0.1"), APPLY(ON_10, SHUFFLENET, NULL),
+                                  APPLY(ON_10, MOBILENET, NULL), APPLY(ON_10, RESNET18, NULL)};
+
+/* ---- figures ---- */
+
+static const table_left_out left5[] = {{"the decreasing order", "it is that of figure 4"}};
+static const table_left_out left6[] = {{"runs with promotion", "they are those of figure 4"},
+                                       {"ShuffleNet-v2 on ImageNet (figures 3, 6 and 7)",
+                                        "there is no loader of ILSVRC12; figure 17 has the same on CIFAR-10"}};
 const paper_table table_assignments_4 = {.paper = "assignments",
                                          .name = "figure4",
                                          .source = SOURCE,
-                                         .place = "figure 4",
+                                         .place = "figures 4 and 10 to 15",
                                          .title = "how much accuracy each precision assignment costs",
                                          .chosen = CHOSEN,
                                          .differs = DIFFERS,
                                          .pairs = RECIPE,
                                          .best = 1,
-                                         .column = columns4,
-                                         .columns = TABLE_COUNT(columns4),
+                                         .drawn = 1,
+                                         .column = tradeoffs,
+                                         .columns = TABLE_COUNT(tradeoffs),
                                          .row = rows4,
-                                         .rows = TABLE_COUNT(rows4),
-                                         .left_out = left4,
-                                         .left_outs = TABLE_COUNT(left4)};
-
-/* ---- figure 5 ---- */
-
-static const table_column columns5[] = {
-    {"increasing, r = 0.4", "inc-0.4", OURS_IN("0.4", "smallest")},
-    {"random, r = 0.4", "rand-0.4", OURS_IN("0.4", "random")},
-    {"increasing, r = 0.7", "inc-0.7", OURS_IN("0.7", "smallest")},
-    {"random, r = 0.7", "rand-0.7", OURS_IN("0.7", "random")},
-};
-static const table_row rows5[] = {
-    ON_100("SqueezeNet", "squeezenet", SQUEEZENET, SQUEEZENET_DIFFERS, {"", "", "", ""}),
-    ON_100("ShuffleNet-v2", "shufflenet2", SHUFFLENET, SHUFFLENET_DIFFERS, {"", "", "", ""}),
-    ON_100("MobileNet-v2", "mobilenet2", MOBILENET, MOBILENET_DIFFERS, {"", "", "", ""}),
-    ON_100("ResNet-18", "resnet18", RESNET18, RESNET18_DIFFERS, {"", "", "", ""})};
-static const table_left_out left5[] = {{"the decreasing order", "it is that of figure 4"}};
-const paper_table table_assignments_5 = {.paper = "assignments",
-                                         .name = "figure5",
-                                         .source = SOURCE,
-                                         .place = "figures 5 and 16",
-                                         .title = "the order in which groups of tensors are demoted",
-                                         .chosen = CHOSEN,
-                                         .differs = DIFFERS,
-                                         .pairs = RECIPE,
-                                         .best = 1,
-                                         .column = columns5,
-                                         .columns = TABLE_COUNT(columns5),
-                                         .row = rows5,
-                                         .rows = TABLE_COUNT(rows5),
-                                         .left_out = left5,
-                                         .left_outs = TABLE_COUNT(left5)};
-
-/* ---- figures 6 and 17 ---- */
-
-static const table_column columns6[] = {
-    {"promotion, r = 1", "promo-1", OURS("1")},
-    {"no promotion, r = 1", "no-promo-1", TABLE_PAIRS(LOW("demote", "1"), "assignment.ratio", "1")}};
-static const table_row rows6[] = {ON_10("SqueezeNet", "squeezenet", SQUEEZENET, SQUEEZENET_DIFFERS, {"", ""}),
-                                  ON_10("ShuffleNet-v2", "shufflenet2", SHUFFLENET, SHUFFLENET_DIFFERS, {"", ""}),
-                                  ON_10("MobileNet-v2", "mobilenet2", MOBILENET, MOBILENET_DIFFERS, {"", ""}),
-                                  ON_10("ResNet-18", "resnet18", RESNET18, RESNET18_DIFFERS, {"", ""})};
-static const table_left_out left6[] = {{"ShuffleNet-v2 on ImageNet (figures 3, 6 and 7)",
-                                        "there is no loader of ILSVRC12; figure 17 has the same on CIFAR-10"}};
+                                         .rows = TABLE_COUNT(rows4)};
+const paper_table table_assignments_5 = {
+    .paper = "assignments",
+    .name = "figure5",
+    .source = SOURCE,
+    .place = "figures 5 and 16",
+    .title = "the order in which groups of tensors are demoted",
+    .chosen = CHOSEN
+    " The code's random orders are drawn from the seeds 123, 456 and 789 of another generator; "
+    "here each r has a run, whatever its groups have.",
+    .differs = DIFFERS,
+    .pairs = RECIPE,
+    .best = 1,
+    .drawn = 1,
+    .column = orders,
+    .columns = TABLE_COUNT(orders),
+    .row = rows5,
+    .rows = TABLE_COUNT(rows5),
+    .left_out = left5,
+    .left_outs = TABLE_COUNT(left5)};
 const paper_table table_assignments_6 = {.paper = "assignments",
                                          .name = "figure6",
                                          .source = SOURCE,
                                          .place = "figures 6 and 17",
-                                         .title = "promotion of tensors that overflow",
+                                         .title = "demotion without promotion of tensors that overflow",
                                          .chosen = CHOSEN,
                                          .differs = DIFFERS,
                                          .pairs = RECIPE,
                                          .best = 1,
-                                         .column = columns6,
-                                         .columns = TABLE_COUNT(columns6),
+                                         .drawn = 1,
+                                         .column = without_promotion,
+                                         .columns = TABLE_COUNT(without_promotion),
                                          .row = rows6,
                                          .rows = TABLE_COUNT(rows6),
                                          .left_out = left6,

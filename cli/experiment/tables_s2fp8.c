@@ -13,20 +13,20 @@ static const table_column table1_columns[] = {
 #define RESNET34_DIFFERS "The repository has no ResNet-34 for these images; this is the one of 32 layers, a guess."
 static const table_row table1_rows[] = {{.name = "ResNet-20",
                                          .slug = "resnet20",
-                                         .net = "resnet(blocks=3,projection,width=%s)",
+                                         .net = "tf_resnet(blocks=3,width=%s)",
                                          .width = 1,
                                          .data = &table_cifar10,
                                          .figure = {"", "", "", ""}},
                                         {.name = "ResNet-34",
                                          .slug = "resnet34",
-                                         .net = "resnet(blocks=5,projection,width=%s)",
+                                         .net = "tf_resnet(blocks=5,width=%s)",
                                          .width = 1,
                                          .data = &table_cifar10,
                                          .figure = {"", "", "", ""},
                                          .differs = RESNET34_DIFFERS},
                                         {.name = "ResNet-50",
                                          .slug = "resnet50",
-                                         .net = "resnet(blocks=8,projection,width=%s)",
+                                         .net = "tf_resnet(blocks=8,width=%s)",
                                          .width = 1,
                                          .data = &table_cifar10,
                                          .figure = {"", "", "", ""}}};
@@ -34,14 +34,15 @@ static const table_row table1_rows[] = {{.name = "ResNet-20",
   TABLE_PAIRS("run.batch", "128", "run.epochs", "250", "optimizer.rate", "0.1", "optimizer.momentum", "0.9", \
               "optimizer.decay", "2e-4", "optimizer.schedule", "drop(0.4/0.6/0.8,0.1)")
 #define IMAGES_CHOSEN                                                                                               \
-  "The paper names the repository tensorflow/models; decay, and networks of 6 n + 2 layers with three stages, are " \
-  "those of its official/resnet, in the copies that have the paper's 250 epochs and drops."
+  "The paper names the repository tensorflow/models; the network, decay and 97675 steps are those of its "          \
+  "official/resnet, in the copies that have the paper's 250 epochs and drops. A guess: its version 2, where norms " \
+  "are "                                                                                                            \
+  "before the convolutions; --set model.net=tf_resnet(blocks=3,v1) is version 1."
 #define IMAGES_DIFFERS                                                                                                 \
-  "Blocks are those of He et al. (2016), where that repository has its norms before the convolutions (version 2, the " \
-  "likelier one) and a convolution in the shortcut of the first stage, too; first weights are He's, not of variance "  \
-  "1 "                                                                                                                 \
-  "/ fan_in; images are normalised by the set's mean and deviation of each channel, there each image by its own; "     \
-  "running statistics take a tenth of the batch's, there 0.003; batches do not cross epochs."
+  "First weights are normal, not cut at two deviations; images are normalised by the set's mean and deviation of "     \
+  "each "                                                                                                              \
+  "channel, there each image by its own; running statistics take a tenth of the batch's, there 0.003; batches do not " \
+  "cross epochs."
 
 const paper_table table_s2fp8_1 = {
     .paper = "s2fp8",
@@ -111,18 +112,14 @@ const paper_table table_s2fp8_3 = {.paper = "s2fp8",
 
 #define PAIRS_NCF \
   TABLE_PAIRS("run.batch", "1024", "run.epochs", "20", "optimizer.kind", "adamw", "optimizer.rate", "0.0005")
-#define NCF_CHOSEN \
-  "Layers, negatives and candidates are those of He et al. (2017); 1024 is taken for the batch of all four GPUs."
-#define NCF_DIFFERS                                                                                                  \
-  "Two outputs stand for one score; the tables of the product and of the layers are apart, so that S2FP8 has their " \
-  "statistics apart, where the repository that the paper names has one table of users and one of items; first "      \
-  "weights are normal, there uniform."
-static const table_row table4_rows[] = {{.name = "NCF",
-                                         .slug = "ncf",
-                                         .net = "ncf(layers=3,units=8)",
-                                         .width = 1,
-                                         .data = &table_movielens,
-                                         .figure = {"", "", ""}}};
+#define NCF_CHOSEN                                                                                                    \
+  "The network, its first weights and 4 negatives are those of tensorflow/models, official/recommendation; 1024 is "  \
+  "taken for the batch of all four GPUs. A guess: 99 candidates beside the held-out item, as in its first versions; " \
+  "later ones have 999 (--set data.candidates=999)."
+#define NCF_DIFFERS \
+  "Two outputs stand for one score; Adam has its eps within the corrections, TensorFlow's outside of them."
+static const table_row table4_rows[] = {
+    {.name = "NCF", .slug = "ncf", .net = "tf_ncf", .width = 1, .data = &table_movielens, .figure = {"", "", ""}}};
 const paper_table table_s2fp8_4 = {.paper = "s2fp8",
                                    .name = "4",
                                    .source = SOURCE,
@@ -146,7 +143,7 @@ static const table_column tableA2_columns[] = {
 static const table_row tableA2_rows[] = {
     {.name = "ResNet-20",
      .slug = "resnet20",
-     .net = "resnet(blocks=3,projection,width=%s)",
+     .net = "tf_resnet(blocks=3,width=%s)",
      .width = 1,
      .data = &table_cifar10,
      .pairs = IMAGES,
@@ -155,7 +152,7 @@ static const table_row tableA2_rows[] = {
      .differs = IMAGES_DIFFERS},
     {.name = "ResNet-50",
      .slug = "resnet50",
-     .net = "resnet(blocks=8,projection,width=%s)",
+     .net = "tf_resnet(blocks=8,width=%s)",
      .width = 1,
      .data = &table_cifar10,
      .pairs = IMAGES,
@@ -164,7 +161,7 @@ static const table_row tableA2_rows[] = {
      .differs = IMAGES_DIFFERS},
     {.name = "NCF",
      .slug = "ncf",
-     .net = "ncf(layers=3,units=8)",
+     .net = "tf_ncf",
      .width = 1,
      .data = &table_movielens,
      .pairs = PAIRS_NCF,

@@ -41,7 +41,8 @@ static const hu_text_key transformer_keys[] = {KEY(layers, 'i'),
 static const hu_text_key dlrm_keys[] = {KEY(units, 'i'), KEY(bottom, 'l'), KEY(top, 'l'), KEY(deviation, 'f')};
 static const hu_text_key ncf_keys[] = {KEY(layers, 'i'), KEY(units, 'i'), KEY(deviation, 'f')};
 /* Those of the papers' own code. */
-static const hu_text_key tf_resnet_keys[] = {KEY(blocks, 'i'), {"v1", offsetof(hu_model, variant), 'w', NULL}};
+static const hu_text_key tf_resnet_keys[] = {
+    KEY(blocks, 'i'), KEY(width, 'd'), {"v1", offsetof(hu_model, variant), 'w', NULL}};
 static const hu_text_key tf_ncf_keys[] = {KEY(units, 'i'), KEY(top, 'l')};
 static const hu_text_key lee_keys[] = {KEY(width, 'd'), {"defaults", offsetof(hu_model, variant), 'w', NULL}};
 
