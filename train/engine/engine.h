@@ -37,7 +37,25 @@ enum { HU_BY_NUMBER = 0, HU_BY_ROW = 1 };
   X(ROW_CONVOLVE_BACK, row_convolve_back, HU_BY_NUMBER) \
   X(LATER, later, HU_BY_NUMBER)
 
-/* Kernels: what each does is said in kernels.h, kernels_layers.h, kernels_sequences.h. */
+/* Kernels of attention and experts: kernels_attention.h says what each does. */
+#define HU_ATTENTION_KERNELS(X)              \
+  X(LESS_TOP, less_top, HU_BY_ROW)           \
+  X(SHARES, shares, HU_BY_ROW)               \
+  X(SHARES_BACK, shares_back, HU_BY_ROW)     \
+  X(ROTARY, rotary, HU_BY_NUMBER)            \
+  X(CHOOSE, choose, HU_BY_ROW)               \
+  X(CHOSEN, chosen, HU_BY_ROW)               \
+  X(CHOSEN_BACK, chosen_back, HU_BY_ROW)     \
+  X(EXPERT_COUNT, expert_count, HU_BY_ROW)   \
+  X(EXPERT_PLACES, expert_places, HU_BY_ROW) \
+  X(EXPERT_ROWS, expert_rows, HU_BY_NUMBER)  \
+  X(EXPERT_SUMS, expert_sums, HU_BY_NUMBER)  \
+  X(EXPERT_SHARES, expert_shares, HU_BY_ROW) \
+  X(LOAD, load, HU_BY_NUMBER)                \
+  X(LOG_SUMS, log_sums, HU_BY_ROW)           \
+  X(TIMES_COLUMN, times_column, HU_BY_NUMBER)
+
+/* Kernels: what each does is said in kernels.h, kernels_layers.h, kernels_sequences.h, kernels_attention.h. */
 #define HU_KERNELS(X)                               \
   HU_KERNELS_SEQUENCES(X)                           \
   X(COPY, copy, HU_BY_NUMBER)                       \
@@ -99,9 +117,6 @@ enum { HU_BY_NUMBER = 0, HU_BY_ROW = 1 };
   X(MAX_POOL_BACK, max_pool_back, HU_BY_NUMBER)     \
   X(MEAN_POOL, mean_pool, HU_BY_NUMBER)             \
   X(MEAN_POOL_BACK, mean_pool_back, HU_BY_NUMBER)   \
-  X(LESS_TOP, less_top, HU_BY_ROW)                  \
-  X(SHARES, shares, HU_BY_ROW)                      \
-  X(SHARES_BACK, shares_back, HU_BY_ROW)            \
   X(ENTROPY, entropy, HU_BY_NUMBER)                 \
   X(ENTROPY_BACK, entropy_back, HU_BY_NUMBER)       \
   X(DISTANCE, distance, HU_BY_NUMBER)               \
@@ -126,7 +141,8 @@ enum { HU_BY_NUMBER = 0, HU_BY_ROW = 1 };
   X(BLOCK_TOWARD, block_toward, HU_BY_NUMBER)       \
   X(DUE, due, HU_BY_NUMBER)                         \
   X(DUE_TIMES, due_times, HU_BY_NUMBER)             \
-  X(DUE_TAKE, due_take, HU_BY_NUMBER)
+  X(DUE_TAKE, due_take, HU_BY_NUMBER)               \
+  HU_ATTENTION_KERNELS(X)
 
 #define HU_KERNEL_NUMBER(NAME, name, by) HU_RUN_##NAME,
 enum { HU_KERNELS(HU_KERNEL_NUMBER) HU_RUN_KERNELS };
@@ -192,9 +208,26 @@ typedef struct hu_window_task {
 typedef struct hu_softmax_task {
   int causal;
   size_t steps, sample; /* sample: rows of one */
+  size_t window;
   const float *counts;
-  float *sums;
+  const float *sink; /* of each head */
+  float *sums, *sinks;
 } hu_softmax_task;
+typedef struct hu_rotary_task {
+  const float *cosine, *sine; /* steps x width / 2 */
+  size_t steps, width, columns;
+  int interleaved;
+} hu_rotary_task;
+typedef struct hu_experts_task {
+  size_t rows, experts, chosen;
+  size_t capacity;  /* rows that an expert takes; 0: all */
+  uint32_t *place;  /* rows x experts: HU_PLACE_, or where the row lies among those of the experts */
+  uint32_t *source; /* rows chosen: HU_PLACE_NONE, or number of the row and expert in `place` */
+  uint32_t *counts; /* rows that chose an expert */
+  const float *shares;
+  int normed;
+} hu_experts_task;
+enum { HU_PLACE_NONE = -1, HU_PLACE_DROPPED = -2 }; /* as uint32_t: not chosen; chosen, but beyond the capacity */
 typedef struct hu_loss_task {
   const uint32_t *labels; /* NULL: there are targets */
   const float *gradient;  /* one number */
@@ -241,6 +274,8 @@ typedef struct hu_task {
     hu_clip_task clip;
     hu_response_task response;
     hu_softmax_task softmax;
+    hu_rotary_task rotary;
+    hu_experts_task experts;
     hu_loss_task loss;
     hu_tokens_task tokens;
     hu_steps_task steps;

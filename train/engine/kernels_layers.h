@@ -3,7 +3,7 @@
 #ifndef HALFULP_TRAIN_ENGINE_KERNELS_LAYERS_H
 #define HALFULP_TRAIN_ENGINE_KERNELS_LAYERS_H
 
-#include "train/engine/kernels.h"
+#include "train/engine/kernels_attention.h"
 
 /* ---- normalisations ---- */
 
@@ -352,47 +352,7 @@ HU_AT(mean_pool) {
   HU_EACH_COLUMN z[j] *= in.part;
 }
 
-/* ---- softmax and losses ---- */
-
-/* Returns how many columns of row r count: all, or (softmax.causal) those up to its step of softmax.steps, and no more
- * than softmax.counts says for its sample of softmax.sample rows, if it is not NULL. */
-HU_INSIDE size_t hui_columns_of(const hu_task *task, size_t r) {
-  const size_t n = task->softmax.causal ? r % task->softmax.steps + 1 : task->cols;
-  if (!task->softmax.counts) return n;
-  const float most = task->softmax.counts[r / task->softmax.sample];
-  return !(most < (float)n) ? n : most > 0 ? (size_t)most : 0;
-}
-
-/* Subtracts from each row of a its largest number; columns that do not count become 0. */
-HU_AT(less_top) {
-  const size_t n = hui_columns_of(task, r);
-  const float *a = task->a + r * task->cols;
-  float *z = task->z + r * task->cols, top = a[0];
-  (void)j0, (void)j1;
-  for (size_t j = 1; j < n; j++) top = a[j] > top || a[j] != a[j] ? a[j] : top;
-  HU_INDEPENDENT for (size_t j = 0; j < n; j++) z[j] = a[j] - top;
-  for (size_t j = n; j < task->cols; j++) z[j] = 0;
-}
-
-/* Divides each row of z by its sum, which softmax.sums[r] gets if it is not NULL. */
-HU_AT(shares) {
-  const size_t n = hui_columns_of(task, r);
-  float *z = task->z + r * task->cols;
-  const float sum = hui_sum_of_row(n, z, NULL);
-  (void)j0, (void)j1;
-  if (task->softmax.sums) task->softmax.sums[r] = sum;
-  HU_INDEPENDENT for (size_t j = 0; j < n; j++) z[j] /= sum;
-  for (size_t j = n; j < task->cols; j++) z[j] = 0;
-}
-
-/* z is the gradient of what `shares` read, a its result, b the gradient of that. */
-HU_AT(shares_back) {
-  const size_t at = r * task->cols;
-  const float *a = task->a + at, *b = task->b + at;
-  float *z = task->z + at;
-  const float sum = hui_sum_of_row(task->cols, b, a);
-  HU_EACH_COLUMN z[j] = a[j] * (b[j] - sum);
-}
+/* ---- losses ---- */
 
 /* z[j] is the logarithm a[j] less the number that row j of b, of loss.cols columns, has at its label; it is 0 without a
  * label. There is one row. */

@@ -20,7 +20,8 @@ static void weigh(hu_net *net, size_t rows, size_t cols, float *x) {
   hui_do(net, HU_RUN_WEIGH, &task);
 }
 
-/* Computes the loss, the sum of rows x cols terms times p, and adds it to those before it. */
+/* Computes the loss, the sum of rows x cols terms times p, and adds it to those before it; behind the first one, in
+ * training, come those that are beside. */
 static hu_status set_loss(hu_net *net, hu_operator *op, size_t cols, float *terms, float p) {
   size_t rows = net->value[op->in[0]].rows;
   float *own = net->value[op->out].v;
@@ -30,6 +31,10 @@ static hu_status set_loss(hu_net *net, hu_operator *op, size_t cols, float *term
   hui_do(net, HU_RUN_SUM_ROWS, &task);
   int first = op == &net->op[hui_first_loss(net)];
   hui_do_each(net, first ? HU_RUN_COPY : HU_RUN_ACCUMULATE, 1, &net->outcome->loss, own, NULL, 0);
+  for (int i = 0; i < net->operators && first && net->training; i++) {
+    if (net->op[i].kind->aside)
+      hui_do_each(net, HU_RUN_ACCUMULATE, 1, &net->outcome->loss, net->value[net->op[i].out].v, NULL, 0);
+  }
   return hui_done(net);
 }
 

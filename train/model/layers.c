@@ -16,7 +16,12 @@ static void start(hu_network *network, int p, const hu_item *how, size_t window)
   hu_net *net = network->net;
   hu_status status = HU_OK;
   if (how->kind != HU_ITEM_START || hu_net_status(net, NULL) != HU_OK) return;
-  size_t fan_in = net->parameter[p].rows, fan_out = net->parameter[p].cols * window;
+  if (network->shared.kind == HU_ITEM_VALUE) {
+    hui_network_wrong(network, HU_E_TEXT, "start: the parameters are those of another layer");
+    return;
+  }
+  const size_t matrices = net->parameter[p].first.matrices;
+  size_t fan_in = net->parameter[p].rows / (matrices ? matrices : 1), fan_out = net->parameter[p].cols * window;
   float gain = (float)how->number;
   switch (how->value) {
     case HU_START_NORMAL: status = hu_net_start_normal(net, p, gain); break;
@@ -37,6 +42,32 @@ static void start_both(hu_network *network, int p, const hu_item *how, const hu_
     hui_network_wrong(network, HU_E_TEXT, "bias_start: there is no bias");
   else
     start(network, p + 1, &how[1], 1);
+}
+
+/* ---- parameters of another layer ---- */
+
+/* Returns the first parameter of the layer that made a value; -1: it has none. */
+static int parameter_of(const hu_net *net, int value) {
+  int i = hu_net_value_operator(net, value);
+  return i < 0 ? -1 : net->op[i].theta[0];
+}
+
+/* Returns the table that the layer in hand shares with an embedding; -1: it shares something else, or nothing. */
+static int shared_table(const hu_network *network) {
+  int is = network->shared.kind == HU_ITEM_VALUE &&
+           strcmp(hu_net_value_kind(network->net, network->shared.value), "embedding") == 0;
+  return is ? parameter_of(network->net, network->shared.value) : -1;
+}
+
+/* The layer in hand takes the parameters of the one that made this value; `share` is that argument. */
+static void share(hu_network *network, const hu_layer *layer) {
+  if (network->shared.kind == HU_ITEM_NONE) return;
+  int value = network->shared.kind == HU_ITEM_VALUE, p = value ? parameter_of(network->net, network->shared.value) : -1;
+  if (p < 0) {
+    hui_network_wrong(network, HU_E_TEXT, "%s: share: not a value that a layer with parameters has made", layer->name);
+  } else if (strcmp(layer->name, "linear") != 0 || shared_table(network) < 0) {
+    hu_net_share(network->net, p);
+  }
 }
 
 /* ---- the layers: items in the order of the table's parameters ---- */
@@ -70,8 +101,26 @@ static int add_image(hu_network *network, const hu_item *items) {
   return keep_input(network, add_zeros(network, items));
 }
 
+/* Multiplies by the table of an embedding, which the layer shares. */
+static int add_linear_transposed(hu_network *network, const hu_item *items, int table) {
+  hu_net *net = network->net;
+  int p = hu_net_parameters(net);
+  if (net->parameter[table].rows != size_of(&items[1])) {
+    hui_network_wrong(network, HU_E_SHAPE, "linear: share: the table has %zu rows", net->parameter[table].rows);
+    return -1;
+  }
+  int z = hu_net_linear_transposed(net, items[0].value, table, items[2].number != 0);
+  network->shared.kind = HU_ITEM_NONE; /* a bias is the layer's own */
+  if (items[3].kind == HU_ITEM_START)
+    hui_network_wrong(network, HU_E_TEXT, "start: the table is that of another layer");
+  else
+    start_both(network, p - 1, &items[3], &items[2], 1);
+  return z;
+}
+
 static int add_linear(hu_network *network, const hu_item *items) {
-  int p = hu_net_parameters(network->net);
+  int p = hu_net_parameters(network->net), table = shared_table(network);
+  if (table >= 0) return add_linear_transposed(network, items, table);
   int z = hu_net_linear(network->net, items[0].value, size_of(&items[1]), items[2].number != 0);
   start_both(network, p, &items[3], &items[2], 1);
   return z;
@@ -242,14 +291,63 @@ static int lengths_of(hu_network *network, const hu_item *item) {
   return item->value;
 }
 
+/* Returns attention with the arguments `heads`, `causal`, `lengths` and from `kv_heads` on. */
+static hu_attention attention_of(hu_network *network, size_t heads, const hu_item *causal, const hu_item *lengths,
+                                 const hu_item *items) {
+  hu_attention how = hu_attention_of(heads);
+  how.causal = causal->number != 0;
+  how.lengths = lengths_of(network, lengths);
+  how.kv_heads = size_of(&items[0]);
+  how.window = size_of(&items[1]);
+  how.sink = items[2].number != 0;
+  how.scale = items[3].number;
+  how.dropout = items[4].number;
+  return how;
+}
+
 static int add_attention(hu_network *network, const hu_item *items) {
-  return hu_net_attention_masked(network->net, items[0].value, size_of(&items[1]), items[2].number != 0,
-                                 lengths_of(network, &items[3]));
+  const hu_attention how = attention_of(network, size_of(&items[1]), &items[2], &items[3], items + 4);
+  return hu_net_attend(network->net, items[0].value, -1, &how);
 }
 
 static int add_across(hu_network *network, const hu_item *items) {
-  return hu_net_attention_across(network->net, items[0].value, items[1].value, size_of(&items[2]),
-                                 lengths_of(network, &items[3]));
+  const hu_attention how = attention_of(network, size_of(&items[2]), &items[4], &items[3], items + 5);
+  return hu_net_attend(network->net, items[0].value, items[1].value, &how);
+}
+
+static int add_rotary(hu_network *network, const hu_item *items) {
+  const hu_rotary how = {.width = size_of(&items[1]),
+                         .columns = size_of(&items[2]),
+                         .interleaved = items[3].number != 0,
+                         .base = items[4].number,
+                         .factor = items[5].number,
+                         .low = items[6].number,
+                         .high = items[7].number,
+                         .original = items[8].number};
+  return hu_net_rotary(network->net, items[0].value, &how);
+}
+
+static int add_route(hu_network *network, const hu_item *items) {
+  const hu_routing how = {.chosen = size_of(&items[1]),
+                          .of_chosen = items[2].number != 0,
+                          .normed = items[3].number != 0,
+                          .capacity = items[4].number};
+  return hu_net_route(network->net, items[0].value, &how);
+}
+
+static int add_experts(hu_network *network, const hu_item *items) {
+  int p = hu_net_parameters(network->net);
+  int z = hu_net_experts(network->net, items[0].value, items[1].value, size_of(&items[2]), items[3].number != 0);
+  start_both(network, p, &items[4], &items[3], 1);
+  return z;
+}
+
+static int add_balance_loss(hu_network *network, const hu_item *items) {
+  return hu_net_balance_loss(network->net, items[0].value, items[1].number);
+}
+
+static int add_z_loss(hu_network *network, const hu_item *items) {
+  return hu_net_z_loss(network->net, items[0].value, items[1].number);
 }
 
 /* Adds a layer of cells, whose matrices start alike. items: those of gru; of lstm three more. */
@@ -313,7 +411,10 @@ ADD_ONE(stop_gradient)
 ADD_ONE(tanh)
 ADD_ONE(sigmoid)
 ADD_ONE(interactions)
+ADD_ONE(sines)
 ADD_ONE(global_average)
+ADD_TWO(to_experts)
+ADD_TWO(from_experts)
 ADD_TWO(add)
 ADD_TWO(multiply)
 ADD_TWO(add_row)
@@ -400,8 +501,47 @@ static const hu_layer layers[] = {
     {"dropout", {VALUE(x), GIVEN(p, 'r')}, add_dropout},
     {"embedding", {VALUE(x), COUNT(rows), COUNT(columns), START}, add_embedding},
     {"position", {VALUE(x), START}, add_position},
-    {"attention", {VALUE(x), COUNT(heads), {"causal", 'b', 0}, {"lengths", 'o', 0}}, add_attention},
-    {"attention_across", {VALUE(queries), VALUE(memory), COUNT(heads), {"lengths", 'o', 0}}, add_across},
+    {"attention",
+     {VALUE(x),
+      COUNT(heads),
+      {"causal", 'b', 0},
+      {"lengths", 'o', 0},
+      {"kv_heads", 'n', 0},
+      {"window", 'n', 0},
+      {"sink", 'b', 0},
+      {"scale", 'r', 0},
+      {"dropout", 'r', 0}},
+     add_attention},
+    {"attention_across",
+     {VALUE(queries),
+      VALUE(memory),
+      COUNT(heads),
+      {"lengths", 'o', 0},
+      {"causal", 'b', 0},
+      {"kv_heads", 'n', 0},
+      {"window", 'n', 0},
+      {"sink", 'b', 0},
+      {"scale", 'r', 0},
+      {"dropout", 'r', 0}},
+     add_across},
+    {"rotary",
+     {VALUE(x),
+      COUNT(width),
+      {"columns", 'n', 0},
+      {"interleaved", 'b', 0},
+      {"base", 'r', 10000},
+      {"factor", 'r', 1},
+      {"low", 'r', 1},
+      {"high", 'r', 4},
+      {"original", 'r', 8192}},
+     add_rotary},
+    {"sines", {VALUE(x)}, add_sines},
+    {"route", {VALUE(x), COUNT(chosen), {"of_chosen", 'b', 0}, {"normed", 'b', 0}, {"capacity", 'r', 0}}, add_route},
+    {"to_experts", {VALUE(x), VALUE(routing)}, add_to_experts},
+    {"experts", {VALUE(x), VALUE(routing), COUNT(outputs), {"bias", 'b', 1}, START, BIAS_START}, add_experts},
+    {"from_experts", {VALUE(x), VALUE(routing)}, add_from_experts},
+    {"balance_loss", {VALUE(routing), GIVEN(weight, 'r')}, add_balance_loss},
+    {"z_loss", {VALUE(routing), GIVEN(weight, 'r')}, add_z_loss},
     {"gru", {CELLS}, add_gru},
     {"lstm", {CELLS, {"projection", 'n', 0}, {"forget_bias", 'r', 0}}, add_lstm},
     {"within", {VALUE(x), VALUE(lengths)}, add_within},
@@ -503,13 +643,23 @@ static int place_of(hu_network *network, const hu_layer *layer, const hu_argumen
   return -1;
 }
 
+/* Any layer with parameters has this argument, by name. */
+static int is_share(const hu_argument *argument) {
+  return argument->name && argument->size == 5 && memcmp(argument->name, "share", 5) == 0;
+}
+
 /* Takes the arguments of a call. Returns how many items there are. */
 static size_t take(hu_network *network, const hu_layer *layer, const hu_argument *arguments, size_t count,
                    hu_item items[HU_NETWORK_ARGUMENTS]) {
   int all = layer->parameter[0].type == '*';
   size_t i = 0;
   memset(items, 0, HU_NETWORK_ARGUMENTS * sizeof *items);
+  network->shared.kind = HU_ITEM_NONE;
   for (; i < count && network->status == HU_OK; i++) {
+    if (is_share(&arguments[i])) {
+      network->shared = arguments[i].item;
+      continue;
+    }
     int place = place_of(network, layer, &arguments[i], i);
     if (place < 0) return 0;
     const hu_layer_parameter *parameter = &layer->parameter[place];
@@ -554,7 +704,14 @@ int hui_network_layer(hu_network *network, const char *name, size_t size, const 
   if (!layer) return 0;
   size_t taken = take(network, layer, arguments, count, items);
   if (network->status != HU_OK) return 1;
-  int parameters = hu_net_parameters(network->net), z = layer->add(network, items);
+  int parameters = hu_net_parameters(network->net);
+  const hu_item shared = network->shared;
+  share(network, layer);
+  if (network->status != HU_OK) return 1;
+  int z = layer->add(network, items);
+  if (hu_net_status(network->net, NULL) == HU_OK && network->net->shared)
+    hui_network_wrong(network, HU_E_TEXT, "%s: share: the layer has no parameters", layer->name);
+  network->shared = shared;
   if (hu_net_status(network->net, NULL) != HU_OK) refused(network, layer, items, taken);
   if (network->status != HU_OK) return 1;
   result->kind = HU_ITEM_VALUE;

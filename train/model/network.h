@@ -82,7 +82,8 @@ struct hu_network {
   size_t lists;
   /* What calls in expressions do (network.c). */
   hu_item (*call)(hu_network *network, const char *name, size_t size, const hu_argument *arguments, size_t count);
-  int returned; /* 1: the block that runs has its result */
+  hu_item shared; /* of the layer in hand: the value whose layer has its parameters, or none */
+  int returned;   /* 1: the block that runs has its result */
   hu_item result;
   /* What the layers are added to. */
   hu_net *net;

@@ -92,6 +92,7 @@ void hui_show_layer(hu_network *network, const hu_layer *layer, const hu_item *i
   show(network, "%sv%d = %s(", network->scope[0] ? "  " : "", value, layer->name);
   network->shown.first = 1;
   for (size_t i = 0; i < count; i++) show_item(network, &layer->parameter[all ? 0 : i], &items[i]);
+  if (network->shared.kind == HU_ITEM_VALUE) show(network, ", share=v%d", network->shared.value);
   show(network, ")  # %s", hui_shape_text(shape, network->net, value));
   size_t n = numbers_from(network->net, parameters);
   if (n) show(network, "; %zu parameters", n);

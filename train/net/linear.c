@@ -33,8 +33,8 @@ static int step_of(const hu_net *net, const hu_operator *reader, size_t *step) {
  * has by itself, in the same order. The value X; -1: this product has to be made alone. */
 static int steps_together(const hu_net *net, const hu_operator *op, size_t *step) {
   const hu_product_rounding *rounding = &op->rounding;
-  int standard = op->kind == &linear && op->sharing.shared && !rounding->quartet && hui_is_kept(&rounding->x) &&
-                 hui_is_kept(&rounding->w);
+  int standard = op->kind == &linear && op->sharing.shared && !op->sharing.transposed && !rounding->quartet &&
+                 hui_is_kept(&rounding->x) && hui_is_kept(&rounding->w);
   return standard && hui_is_plain_fp32(&rounding->z_accum) && net->engine->on_host ? step_of(net, op, step) : -1;
 }
 
@@ -83,8 +83,8 @@ static int steps_together_back(const hu_net *net, const hu_operator *op, size_t 
   const hu_product_rounding *rounding = &op->rounding;
   int kept = hui_is_kept(&rounding->dz) && hui_is_kept(hui_last_rounding(op, HU_PART_DX_W, &rounding->w_back)) &&
              hui_is_kept(&rounding->dx_out);
-  int standard =
-      op->kind == &linear && op->sharing.shared && !rounding->quartet && kept && hui_is_plain_fp32(&rounding->dx_accum);
+  int standard = op->kind == &linear && op->sharing.shared && !op->sharing.transposed && !rounding->quartet && kept &&
+                 hui_is_plain_fp32(&rounding->dx_accum);
   if (!standard || !net->engine->on_host) return -1;
   const hu_value *row = &net->value[op->in[0]];
   return hui_is_kept(&row->round_back) && !row->gradient ? step_of(net, op, step) : -1;
@@ -188,14 +188,17 @@ static hu_status linear_backward(hu_net *net, hu_operator *op) {
 static const hu_operator_kind linear = {
     .name = "linear", .forward = linear_forward, .backward = linear_backward, .product = 1, .anywhere = 1};
 
-int hui_linear_of(hu_net *net, int x, int weights, int bias) {
+/* Adds the operator; transposed: 1: a column of the result for each row of the weights. */
+static int add_linear(hu_net *net, int x, int weights, int bias, int transposed) {
   if (!hui_usable(net, x) || weights < 0) return -1;
   hu_value value = net->value[x];
-  int z = hui_new_value(net, value.rows, net->parameter[weights].cols, value.height, value.width);
+  const hu_parameter *parameter = &net->parameter[weights];
+  int z = hui_new_value(net, value.rows, transposed ? parameter->rows : parameter->cols, value.height, value.width);
   hu_operator *op = hui_new_operator(net, &linear, x, -1, z, 0);
   if (!op) return -1;
   op->theta[0] = weights;
   op->theta[1] = bias;
+  op->sharing.transposed = transposed;
   for (int i = 0; i < net->operators - 1; i++) {
     if (net->op[i].kind == &linear && net->op[i].theta[0] == weights)
       op->sharing.shared = net->op[i].sharing.shared = 1;
@@ -203,10 +206,21 @@ int hui_linear_of(hu_net *net, int x, int weights, int bias) {
   return z;
 }
 
+int hui_linear_of(hu_net *net, int x, int weights, int bias) { return add_linear(net, x, weights, bias, 0); }
+
 int hu_net_linear(hu_net *net, int x, size_t outputs, int bias) {
   if (!hui_usable(net, x)) return -1;
   int weights = hui_new_parameter(net, net->value[x].cols, outputs, 0, net->value[x].cols);
   int offset = bias && weights >= 0 ? hui_new_parameter(net, 1, outputs, 0, 0) : -1;
   hui_name_parameters(net, "linear", weights, "weight bias");
   return net->status == HU_OK ? hui_linear_of(net, x, weights, offset) : -1;
+}
+
+int hu_net_linear_transposed(hu_net *net, int x, int table, int bias) {
+  if (!hui_usable(net, x)) return -1;
+  if (table < 0 || table >= net->parameters || net->parameter[table].cols != net->value[x].cols)
+    return hui_refuse(net, HU_E_SHAPE, "linear_transposed: no table with the columns of the value");
+  int offset = bias ? hui_new_parameter(net, 1, net->parameter[table].rows, 0, 0) : -1;
+  if (bias) hui_name_parameters(net, "linear", offset, "bias");
+  return net->status == HU_OK ? add_linear(net, x, table, offset, 1) : -1;
 }

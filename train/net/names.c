@@ -59,6 +59,10 @@ static unsigned long next_number(const hu_net *net, const char *layer, int befor
 void hui_name_parameters(hu_net *net, const char *kind, int first, const char *parts) {
   char layer[HU_SCOPE_MAX + 16];
   if (net->status != HU_OK) return;
+  if (net->shared) {
+    net->shared = 0; /* the layer has taken those of another one */
+    return;
+  }
   snprintf(layer, sizeof layer, "%s%s%.15s", net->scope, net->scope[0] ? "." : "", kind);
   unsigned long number = next_number(net, layer, first);
   for (int i = first; i < net->parameters; i++) {

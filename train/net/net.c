@@ -176,8 +176,39 @@ static int has_weights(const hu_net *net, hu_parameter *parameter, size_t n, con
          parameter->state.kahan;
 }
 
+/* The parts of a layer are named alike up to the last dot. */
+static int of_one_layer(const hu_net *net, int a, int b) {
+  const char *name = net->parameter[a].name, *dot = strrchr(name, '.');
+  size_t n = dot ? (size_t)(dot - name) + 1 : 0;
+  return n > 0 && strncmp(name, net->parameter[b].name, n) == 0;
+}
+
+/* Returns the next parameter of the layer that hu_net_share has named. */
+static int taken_parameter(hu_net *net, size_t rows, size_t cols) {
+  int taken = net->shared - 1;
+  const hu_parameter *parameter = &net->parameter[taken];
+  if (parameter->rows != rows || parameter->cols != cols)
+    return hui_refuse(net, HU_E_SHAPE, "share: the layer has parameters of other sizes");
+  if (taken + 1 < net->parameters && of_one_layer(net, taken, taken + 1)) {
+    net->shared++;
+  } else {
+    net->shared = HU_SHARED_ALL;
+  }
+  return taken;
+}
+
+void hu_net_share(hu_net *net, int parameter) {
+  if (!net || net->status != HU_OK) return;
+  net->shared = parameter + 1;
+  if (parameter < 0 || parameter >= net->parameters)
+    hui_refuse(net, HU_E_SHAPE, "share: there is no parameter of that number");
+}
+
 int hui_new_parameter(hu_net *net, size_t rows, size_t cols, float start, size_t fan_in) {
   size_t n;
+  if (net->status == HU_OK && net->shared == HU_SHARED_ALL)
+    return hui_refuse(net, HU_E_SHAPE, "share: the layer has fewer parameters");
+  if (net->status == HU_OK && net->shared) return taken_parameter(net, rows, cols);
   if (__builtin_mul_overflow(rows, cols, &n)) return hui_refuse(net, HU_E_SHAPE, "parameters: too many");
   if (net->parameters == HU_TENSORS_MAX) return hui_refuse(net, HU_E_SHAPE, "too many parameters");
   hu_parameter *table = with_row(net->parameter, &net->capacity[1], net->parameters, sizeof *net->parameter);
@@ -346,10 +377,12 @@ hu_status hu_net_round_product(hu_net *net, int value, const hu_product_rounding
     if (net->op[i].out != value || !net->op[i].kind->product) continue;
     if (rounding->twice && rounding->by_window && strcmp(net->op[i].kind->name, "conv") == 0) return HU_E_TRAIN;
     if (rounding->quartet && strcmp(net->op[i].kind->name, "linear") != 0) return HU_E_TRAIN;
+    if (rounding->quartet && net->op[i].sharing.transposed) return HU_E_TRAIN;
     status = hui_average_begin(net, &net->op[i], rounding);
     if (status != HU_OK) return status;
     hui_delayed_free(&net->op[i]);
     net->op[i].rounding = *rounding;
+    if (strcmp(net->op[i].kind->name, "experts") == 0) net->op[i].rounding.hadamard = 0; /* rows of different ones */
     return HU_OK;
   }
   return HU_E_SHAPE;

@@ -48,6 +48,7 @@ enum { HU_MINUS_ANY = 0, HU_MINUS_NONE = 1, HU_MINUS_PART = 2 };
 typedef struct hu_first_numbers {
   float start;     /* gains 1, biases 0; weights: see fan_in */
   size_t fan_in;   /* of weights that are drawn, else 0 */
+  size_t matrices; /* below each other, each with rows of its own; 0: one */
   int before_relu; /* 1: a ReLU, GELU or SiLU reads what they give */
   int drawn;       /* HU_DRAWN_: as the caller asked, instead of the three above */
   float deviation; /* of HU_DRAWN_NORMAL; of HU_DRAWN_UNIFORM the bound */
@@ -109,6 +110,7 @@ typedef struct hu_operator_kind {
   void (*start)(hu_net *net, struct hu_operator *op);
   int product;  /* 1: linear, conv, the two of attention */
   int loss;     /* HU_COMPARES_: may end a net */
+  int aside;    /* 1: a loss beside those at the end, which is added to them in training */
   int anywhere; /* 1: computes by calls of the engine alone; 0: looks at numbers, on the host only */
 } hu_operator_kind;
 
@@ -144,14 +146,28 @@ typedef struct hu_response_sizes {
   float alpha, beta, k; /* alpha: over the size */
 } hu_response_sizes;
 typedef struct hu_head_sizes {
-  size_t count, width; /* heads; columns of each */
+  size_t count, width; /* heads of queries; columns of each head */
+  size_t keys_count;   /* heads of keys and of values, which divide the others */
   size_t steps, keys;  /* steps of a sample: of its queries, of its keys and values */
-  int plain;           /* 1: scores are not multiplied by 1 / sqrt(width) */
+  float scale;         /* of the scores */
+  int plain;           /* 1: they are not multiplied by it */
 } hu_head_sizes;
 typedef struct hu_softmax_sizes {
   int causal;
   size_t steps, sample; /* rows of a head, of a sample */
+  size_t window;        /* columns up to a row's own that count; 0: all */
 } hu_softmax_sizes;
+typedef struct hu_rotary_sizes {
+  size_t width, columns;
+  int interleaved;
+} hu_rotary_sizes;
+typedef struct hu_expert_sizes {
+  int route;              /* the operator that routes; of itself its own number */
+  size_t experts, chosen; /* of each row */
+  size_t capacity;
+  int of_chosen, normed;
+  double weight; /* of a loss */
+} hu_expert_sizes;
 typedef struct hu_part_place {
   size_t step, from; /* the step of each sample; the first column */
 } hu_part_place;
@@ -180,6 +196,7 @@ typedef struct hu_sharing {
   int shared, postponed; /* others have its weights, too; their gradient is still to be given */
   int ahead;             /* the product of this pass is there already */
   int later;             /* dX of this pass is made with that of other steps */
+  int transposed;        /* Z = X W^T: W is a table, a row for each column of Z */
 } hu_sharing;
 
 typedef struct hu_operator {
@@ -194,6 +211,8 @@ typedef struct hu_operator {
     hu_response_sizes response;
     hu_head_sizes heads; /* scores, mix */
     hu_softmax_sizes softmax;
+    hu_rotary_sizes rotary;
+    hu_expert_sizes experts;
     hu_part_place part;
     hu_cell_sizes cell;
     size_t shuffled; /* shuffle: groups */
@@ -214,6 +233,7 @@ typedef struct hu_operator {
 } hu_operator;
 
 enum { HU_TENSORS_MAX = 1 << 22, HU_BUFFERS = 4 };
+enum { HU_SHARED_ALL = -1 }; /* of hu_net.shared: a layer has taken all parameters of the other one */
 
 /* Statistics of the batch that all nets of a pass, here and in other processes, have together: of net->passes times as
  * many rows as a net has. */
@@ -259,6 +279,7 @@ struct hu_net {
   hu_status status;
   char why[320];
   char scope[HU_SCOPE_MAX]; /* of layers that are added now */
+  int shared; /* 1 + the parameter that the next one of a layer is to be, or HU_SHARED_ALL; 0: the next one is new */
   hu_value *value;
   hu_parameter *parameter;
   hu_operator *op;
@@ -323,7 +344,8 @@ void hui_net_follow(hu_net *net);
 int hui_refuse(hu_net *net, hu_status status, const char *what);
 /* Sets the net's error to a whole sentence, whatever was said before. */
 void hui_refuse_whole(hu_net *net, hu_status status, const char *sentence);
-/* Return the number of a new value or parameter, which holds zeros; or set the error and return -1. */
+/* Return the number of a new value or parameter, which holds zeros; or set the error and return -1. After hu_net_share
+ * the parameter is one that is there. */
 int hui_new_value(hu_net *net, size_t rows, size_t cols, size_t height, size_t width);
 int hui_new_parameter(hu_net *net, size_t rows, size_t cols, float start, size_t fan_in);
 /* Names the parameters from `first` on, those of a new layer: "scope.kindN.part", N from 1 on in each scope;
@@ -359,6 +381,8 @@ void hui_carry_states(hu_net *net);
 int hui_add_gram(hu_net *net, int x);
 /* Adds X W + b with given parameters (bias -1: there is none), which may be those of another operator, too. */
 int hui_linear_of(hu_net *net, int x, int weights, int bias);
+/* Returns the model of A B for the product B^T A^T: A and B have changed places. */
+hu_accum hui_accum_swapped(const hu_accum *accum);
 /* Returns the accumulation model of the product that a part (HU_PART_) belongs to. */
 const hu_accum *hui_accum_of(const hu_operator *op, unsigned part);
 /* Returns the grid on which a rounding of an operand (HU_PART_) leaves numbers that were on that of `before`. Models of

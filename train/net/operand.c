@@ -177,6 +177,13 @@ void hui_free_operands(hu_net *net) {
 
 /* ---- models and grids ---- */
 
+hu_accum hui_accum_swapped(const hu_accum *accum) {
+  hu_accum model = *accum;
+  model.a = accum->b;
+  model.b = accum->a;
+  return model;
+}
+
 const hu_accum *hui_accum_of(const hu_operator *op, unsigned part) {
   const hu_product_rounding *rounding = &op->rounding;
   if (part == HU_PART_Z_X || part == HU_PART_Z_W || part == HU_PART_Z_OUT) return &rounding->z_accum;

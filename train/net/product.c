@@ -73,9 +73,11 @@ hu_matrices hui_x_operand(hu_net *net, hu_operator *op, const hu_rounding *round
 
 hu_matrices hui_weights_operand(hu_net *net, hu_operator *op, size_t in, const hu_rounding *rounding, unsigned part) {
   const hu_parameter *parameter = &net->parameter[op->theta[0]];
-  hu_matrices z = hui_product_operand(net, op, in, parameter->cols, parameter->theta, rounding, &parameter->round,
+  size_t rows = op->sharing.transposed ? parameter->rows : in;
+  hu_matrices z = hui_product_operand(net, op, rows, parameter->cols, parameter->theta, rounding, &parameter->round,
                                       net->work[2], part);
   z.inner = parameter->cols / op->groups;
+  z.transposed = op->sharing.transposed;
   return z;
 }
 
@@ -110,7 +112,7 @@ void hui_product_x(hu_net *net, hu_operator *op, size_t in, float *dx) {
   const hu_value *z = &net->value[op->out];
   hu_matrices dz = hui_gradients_operand(net, op, &op->rounding.dz, net->work[1], HU_PART_DX_DZ);
   hu_matrices matrices = hui_weights_operand(net, op, in, &op->rounding.w_back, HU_PART_DX_W);
-  matrices.transposed = 1;
+  matrices.transposed = !op->sharing.transposed;
   hu_products products = products_of(op, HU_PART_DX_OUT, z->rows, in, z->cols / op->groups, dx, dz, matrices);
   multiply_by_weights(net, op, HU_PART_DX_OUT, &products);
 }
@@ -125,15 +127,24 @@ hu_status hui_give_bias(hu_net *net, hu_operator *op) {
 }
 
 hu_status hui_finish_weights(hu_net *net, hu_operator *op, size_t in, float *dw) {
-  const size_t cols = net->parameter[op->theta[0]].cols;
-  hu_status status = hui_round_product(net, op, in, cols, dw, &op->rounding.dw_out, HU_PART_DW_OUT);
+  const hu_parameter *parameter = &net->parameter[op->theta[0]];
+  const size_t rows = op->sharing.transposed ? parameter->rows : in;
+  hu_status status = hui_round_product(net, op, rows, parameter->cols, dw, &op->rounding.dw_out, HU_PART_DW_OUT);
   hui_give_parameter(net, op->theta[0], dw);
   return status == HU_OK ? hui_give_bias(net, op) : status;
 }
 
-/* The product that makes dW. */
-static hu_products weights_of(hu_net *net, hu_operator *op, size_t in, float *dw, hu_matrices x, hu_matrices dz) {
+/* The product that makes dW; or, of a table that is multiplied by transposed, its gradient dZ^T X under `model`. */
+static hu_products weights_of(hu_net *net, hu_operator *op, size_t in, float *dw, hu_matrices x, hu_matrices dz,
+                              hu_accum *model) {
   const hu_value *z = &net->value[op->out];
+  if (op->sharing.transposed) {
+    dz.transposed = 1;
+    hu_products products = products_of(op, HU_PART_DW_OUT, z->cols, in, z->rows, dw, dz, x);
+    *model = hui_accum_swapped(products.accum);
+    products.accum = model;
+    return products;
+  }
   x.transposed = 1;
   x.inner = in;
   return products_of(op, HU_PART_DW_OUT, in, z->cols / op->groups, z->rows, dw, x, dz);
@@ -163,7 +174,8 @@ hu_status hui_product_weights(hu_net *net, hu_operator *op, size_t in, hu_matric
   hui_give_postponed(net, op->theta[0]);
   float *dw = hui_gift_parameter(net, op->theta[0], net->work[0]);
   hu_matrices dz = hui_gradients_operand(net, op, &op->rounding.dz_w, net->work[2], HU_PART_DW_DZ);
-  hu_products products = weights_of(net, op, in, dw, x, dz);
+  hu_accum model;
+  hu_products products = weights_of(net, op, in, dw, x, dz, &model);
   if (give_rounded(net, op, &products)) return hui_give_bias(net, op);
   hui_do_products(net, op, HU_PART_DW_OUT, &products);
   return hui_finish_weights(net, op, in, dw);
@@ -175,7 +187,7 @@ hu_status hui_product_weights(hu_net *net, hu_operator *op, size_t in, hu_matric
 /* X and dZ stay as they are until the end of the pass. */
 int hui_postponed(hu_net *net, hu_operator *op) {
   const hu_product_rounding *rounding = &op->rounding;
-  if (!op->sharing.shared || !net->engine->sum_products || rounding->hadamard ||
+  if (!op->sharing.shared || op->sharing.transposed || !net->engine->sum_products || rounding->hadamard ||
       !hui_is_plain_fp32(&rounding->dw_accum))
     return 0;
   op->sharing.postponed = hui_is_kept(hui_last_rounding(op, HU_PART_DW_X, &rounding->x_back)) &&
@@ -188,7 +200,7 @@ static hu_products postponed_product(hu_net *net, hu_operator *op) {
   const hu_value *x = &net->value[op->in[0]], *z = &net->value[op->out];
   hu_matrices a = {.data = x->v, .ld = x->cols, .format = hu_binary32()},
               b = {.data = z->dv, .ld = z->cols, .format = hu_binary32()};
-  return weights_of(net, op, x->cols, net->parameter[op->theta[0]].dtheta, a, b);
+  return weights_of(net, op, x->cols, net->parameter[op->theta[0]].dtheta, a, b, NULL);
 }
 
 /* Gives the gradients one after another, in the order of their operators. */

@@ -192,8 +192,9 @@ static hu_status begin_backward(hu_net *net, float scale) {
   for (int i = 0; i < net->parameters; i++) net->parameter[i].gradient = net->parameter[i].postponed = 0;
   for (int i = 0; i < net->operators; i++) net->op[i].sharing.postponed = net->op[i].sharing.later = 0;
   net->fault = HU_OK;
-  for (int i = hui_first_loss(net); i < net->operators; i++) {
+  for (int i = 0, first = hui_first_loss(net); i < net->operators; i++) {
     hu_value *loss = &net->value[net->op[i].out];
+    if (i < first && !net->op[i].kind->aside) continue;
     hui_do_put(net, loss->dv, &scale, sizeof scale);
     loss->gradient = 1;
   }
@@ -250,10 +251,14 @@ hu_status hu_net_backward(hu_net *net, float scale) { HU_ENV_RETURN(hu_status, b
 
 /* Muon's are matrices that a product multiplies by; not tables, positions, biases and gains. */
 static int is_muons(const hu_net *net, int parameter) {
+  int is = 0;
   if (net->parameter[parameter].not_muon) return 0;
-  for (int i = 0; i < net->operators; i++)
-    if (net->op[i].kind->product && net->op[i].theta[0] == parameter) return 1;
-  return 0;
+  for (int i = 0; i < net->operators; i++) {
+    if (net->op[i].theta[0] != parameter) continue;
+    if (!net->op[i].kind->product) return 0; /* a table, whatever multiplies by it as well */
+    is = 1;
+  }
+  return is;
 }
 
 static hu_optimizer adamw_beside(const hu_optimizer *muon) {

@@ -23,12 +23,18 @@ static int is_of_norm(const hu_net *net, int parameter) {
   return 0;
 }
 
+/* Is the value a loss beside the last one? */
+static int is_aside(const hu_net *net, int value) {
+  const int i = hu_net_value_operator(net, value);
+  return i >= 0 && net->op[i].kind->aside;
+}
+
 static hu_status round_tensors(hu_trainer *trainer) {
   const hu_run_keys *keys = &trainer->keys;
   const hu_rounding keep = hu_rounding_keep();
   hu_status status = HU_OK;
   for (int i = 0; i < trainer->loss && status == HU_OK; i++) {
-    if (trainer->net->value[i].tokens) continue; /* names, not numbers */
+    if (trainer->net->value[i].tokens || is_aside(trainer->net, i)) continue; /* names, not numbers; losses */
     uint32_t off = hui_off_of_operator(trainer, hu_net_value_operator(trainer->net, i));
     status = hu_net_round_value(trainer->net, i, off & HU_OFF_VALUE ? &keep : &keys->values,
                                 off & HU_OFF_GRADIENT ? &keep : &keys->gradients);
@@ -88,7 +94,7 @@ static hu_product_rounding product_of(const hu_run_keys *keys, const hu_operator
                                   .quartet = (uint8_t)(strcmp(op->kind->name, "linear") == 0 ? keys->quartet : 0),
                                   .w_average = op->theta[0] >= 0 ? (float)keys->w_average : 0};
   int gram = strcmp(op->kind->name, "gram") == 0;
-  if (gram || strcmp(op->kind->name, "scores") == 0) { /* W is K^T; K and dK are stored */
+  if (gram || op->sharing.transposed || strcmp(op->kind->name, "scores") == 0) { /* W^T and dW^T are stored */
     rounding.dw_out.turned = rounding.dw_out.kind == HU_ROUND_SCALED ? !rounding.dw_out.turned : 0;
     rounding.w.turned = rounding.w.kind == HU_ROUND_SCALED ? !rounding.w.turned : 0;
     rounding.w_back.turned = rounding.w_back.kind == HU_ROUND_SCALED ? !rounding.w_back.turned : 0;

@@ -68,6 +68,10 @@ HU_API int hu_net_input(hu_net *net, size_t rows, size_t cols);                 
 HU_API int hu_net_image(hu_net *net, size_t height, size_t width, size_t channels); /* rows of pixels */
 /* Z = X W + b: W is cols x outputs; b a row, added in binary32 before the rounding. */
 HU_API int hu_net_linear(hu_net *net, int x, size_t outputs, int bias);
+/* Z = X T^T + b with a parameter T that is there, such as the table of an embedding: a column for each row of T, and a
+ * bias of its own. The gradient of T is dZ^T X. HU_E_SHAPE: T is no parameter, or has other columns than x. Press and
+ * Wolf, Using the Output Embedding to Improve Language Models (2017). */
+HU_API int hu_net_linear_transposed(hu_net *net, int x, int table, int bias);
 /* The same over patches of kernel x kernel pixels, `pad` pixels of zeros around the image: W is (kernel kernel
  * channels) x outputs, patches row by row, pixel by pixel, channel by channel. */
 HU_API int hu_net_conv(hu_net *net, int x, size_t outputs, size_t kernel, size_t stride, size_t pad, int bias);
@@ -201,6 +205,85 @@ HU_API int hu_net_attention_masked(hu_net *net, int x, size_t heads, int causal,
  * those of hu_net_attention, whose gradients go to dV of `memory`, then to the queries, then to the keys. HU_E_SHAPE:
  * an input instead of a value, or columns that are not d and 2 d. Vaswani et al. (2017), section 3.2.3. */
 HU_API int hu_net_attention_across(hu_net *net, int queries, int memory, size_t heads, int lengths);
+/* How attention computes. hu_attention_of(heads) has 0 in all other fields and no lengths. */
+typedef struct hu_attention {
+  size_t heads;    /* of queries */
+  size_t kv_heads; /* of keys, and of values: head i of queries reads head floor(i kv_heads / heads); 0: as many */
+  size_t window;   /* a step sees so many steps, of which its own is the last; 0: all before it. Only with causal */
+  int lengths;     /* as of hu_net_attention_masked; -1: none */
+  uint8_t causal;  /* 1: a step sees those up to its own */
+  uint8_t sink;    /* 1: a trained number a head, 0 at first, is one of the scores of each row; its share is left out */
+  double scale;    /* of the scores, rounded to binary32; 0: 1 / sqrt(columns of a head) */
+  double dropout;  /* of the shares, as hu_net_dropout's p: an operator of its own behind softmax; 0: none */
+} hu_attention;
+HU_API hu_attention hu_attention_of(size_t heads);
+/* Attention with all of this. memory is -1: `queries` has the columns of all heads of queries, keys and values, in this
+ * order; else it has those of queries, and `memory` those of keys and values. HU_E_SHAPE: an input instead of a value,
+ * or other columns. HU_E_TRAIN: a window that is not causal, causal where `memory` has other steps, a scale that is
+ * negative or not finite, dropout not from 0 to below 1. Grouped queries: Ainslie et al., GQA (2023). Windows: Beltagy
+ * et al., Longformer (2020); Jiang et al., Mistral 7B (2023). Sinks: OpenAI, gpt-oss (2025), model.py; Xiao et al.,
+ * Efficient Streaming Language Models with Attention Sinks (2023). */
+HU_API int hu_net_attend(hu_net *net, int queries, int memory, const hu_attention *how);
+/* Rotary positions. hu_rotary_of(width) has those of Su et al., RoFormer (2021): pairs of halves, base 10000. */
+typedef struct hu_rotary {
+  size_t width;   /* columns of a head, an even number */
+  size_t columns; /* the first ones, which are turned: whole heads; 0: all */
+  uint8_t
+      interleaved; /* 0: column k and k + width / 2 of a head are a pair (Hugging Face); 1: 2 k and 2 k + 1 (Meta) */
+  double base;
+  double factor;    /* Llama 3: low frequencies are divided by it; 1: none are */
+  double low, high; /* Llama 3: low_freq_factor, high_freq_factor */
+  double original;  /* Llama 3: original_max_position_embeddings */
+} hu_rotary;
+HU_API hu_rotary hu_rotary_of(size_t width);
+/* Turns each pair of step p of a sample by the angle p f_k: (x, y) becomes (x c - y s, y c + x s). Everything is
+ * binary32, ties to even, one operation after another; powers, sines and cosines are correctly rounded:
+ *
+ *   f = 1 / base^(2k / width)      a = p f      c = cos a, s = sin a
+ *   factor other than 1:  w = (1 / f) 2 pi;  w > original / low: f / factor;  w < original / high: f as it is; else
+ *     t = ((1 / w) original - low) / (high - low),  f = ((1 - t) f) / factor + t f
+ *
+ * 2 pi, original / low, original / high and high - low are binary64 numbers that are rounded to binary32. The order is
+ * that of transformers, modeling_rope_utils.py, as PyTorch computes a number over a tensor. HU_E_SHAPE: an input, an
+ * odd width, columns that are no whole heads; HU_E_TRAIN: numbers that are not positive and finite, high not above
+ * low. */
+HU_API int hu_net_rotary(hu_net *net, int x, const hu_rotary *how);
+/* Adds the sines of Vaswani et al. (2017) in the form of tensor2tensor: with n = floor(columns / 2), column k < n of
+ * step p gets sin(p f_k), column n + k cos(p f_k), and a last odd column nothing; f_k = e^(k (-i)), i = ln(10000) /
+ * max(n - 1, 1), all binary32 as above, ln(10000) rounded from its binary64 number. */
+HU_API int hu_net_sines(hu_net *net, int x);
+/* ---- mixtures of experts: rows of a value choose experts by logits, a column each ---- */
+
+/* How a row chooses. hu_routing_of(chosen) has 0 in all other fields. */
+typedef struct hu_routing {
+  size_t chosen;     /* experts that each row chooses: those of its largest logits, of equal ones the first */
+  uint8_t of_chosen; /* 0: shares are those of softmax over all logits; 1: over the chosen ones (gpt-oss) */
+  uint8_t normed;    /* 1: they are divided by the sum of the chosen ones (Mixtral) */
+  double capacity;   /* 0: an expert takes all rows that chose it; else ceil(capacity R chosen / E) of R rows for E
+                        experts, the first ones, and the others get nothing from it (GShard, Switch Transformer) */
+} hu_routing;
+HU_API hu_routing hu_routing_of(size_t chosen);
+/* Returns the shares, a row of E numbers, +0 for experts that are not chosen. HU_E_SHAPE: an input, or more chosen than
+ * there are; HU_E_TRAIN: a capacity that is negative or not finite. Shazeer et al., Outrageously Large Neural Networks
+ * (2017); Jiang et al., Mixtral of Experts (2024). */
+HU_API int hu_net_route(hu_net *net, int logits, const hu_routing *how);
+/* Returns the rows of x sorted by expert, and for each expert in the order of x: R chosen rows, of which the last ones
+ * are +0 if some were not taken. routing: a value of hu_net_route. */
+HU_API int hu_net_to_experts(hu_net *net, int x, int routing);
+/* Multiplies the rows of each expert by a matrix of its own, and adds a row of its own: Z_e = X_e W_e + b_e. W has the
+ * matrices of all experts below each other, b a row each. The products of different experts are separate sums; a
+ * rounding sees X, W, Z and their gradients as whole tensors (hu_net_round_product), and `hadamard` is passed over. */
+HU_API int hu_net_experts(hu_net *net, int x, int routing, size_t outputs, int bias);
+/* Returns for each row the sum of share z over the experts that took it, first expert first, from +0. */
+HU_API int hu_net_from_experts(hu_net *net, int x, int routing);
+/* Losses beside the last operator's, which are added to it, and to hu_net_forward's, in training; each returns a value
+ * of one number. balance: weight E times the sum over the experts of f P, f the part of the rows that chose it, without
+ * a gradient, P the mean of its softmax over all logits (Fedus et al., Switch Transformers (2022), equation 4; with
+ * several chosen experts as in Mixtral's code). z: weight times the mean over the rows of (log of the sum of e^logit)^2
+ * (Zoph et al., ST-MoE (2022), equation 5). HU_E_TRAIN: a weight that is not positive and finite. */
+HU_API int hu_net_balance_loss(hu_net *net, int routing, double weight); /* keeps loads even */
+HU_API int hu_net_z_loss(hu_net *net, int routing, double weight);       /* keeps logits small */
+
 /* One layer of `units` gated recurrent units or long short-term memory cells from a state of zeros; the result is the
  * last state h (`last`), or those of all steps. Each step is two linear operators, of the step's row and of h, with
  * parameters that all steps share, and a cell (docs/training/training.md section 3). First weights N(0, 1 / fan_in). */
@@ -278,6 +361,15 @@ HU_API int hu_net_smooth_l1(hu_net *net, int x, double weight, double beta); /* 
 enum { HU_SMOOTHING_OTHERS = 1, HU_SMOOTHING_LESS_MINIMUM = 2 };
 HU_API int hu_net_cross_entropy_smoothed(hu_net *net, int x, double weight, double smoothing, unsigned how);
 
+/* ---- parameters in several places ---- */
+
+/* The next layer that has parameters takes those of an earlier layer, from number `parameter` on, and makes none of its
+ * own. They keep their names and first weights; each has one gradient, the sum of what the layers give, last layer
+ * first. HU_E_SHAPE, of the net, if there is no such parameter, or if that layer has parameters of other sizes or fewer
+ * than the next one takes; if it has more, those that are left over are not taken. Muon leaves a table to AdamW, also
+ * where a layer multiplies by it. */
+HU_API void hu_net_share(hu_net *net, int parameter);
+
 /* ---- names of parameters, as checkpoints and assignments require them ---- */
 
 /* Every parameter has a name of its own, "scope.layerN.part": `layer` is the building call that made it (linear, conv,
@@ -324,10 +416,11 @@ HU_API HU_MUST_CHECK hu_status hu_net_round_parameter(hu_net *net, int parameter
 /* Of the products of the operator that makes `value` (linear, conv, the two of attention): operands of Z = X W, of dX =
  * dZ W^T, of dW = X^T dZ, rounded once more before each, and the results, before a bias is added to Z and before
  * gradients of several readers are added up. Blocks of scaled roundings lie along rows of these matrices, or columns
- * where the rounding is `turned`. Of attention's scores, K and dK are meant as they are stored: they are used as W^T
- * and dW^T. Groups of a convolution are products, too, but a rounding sees all of them: whole tensors, or the patches
- * of all groups side by side. Each product has an accumulation model of its own: a unit of 8-bit formats has one
- * instruction per pair of formats, so that E4M3 forward and E5M2 backward are three of them. */
+ * where the rounding is `turned`. Of attention's scores and of hu_net_linear_transposed, K and dK, T and dT are meant
+ * as they are stored: they are used as W^T and dW^T. Groups of a convolution are products, too, but a rounding sees all
+ * of them: whole tensors, or the patches of all groups side by side. Each product has an accumulation model of its own:
+ * a unit of 8-bit formats has one instruction per pair of formats, so that E4M3 forward and E5M2 backward are three of
+ * them. */
 typedef struct hu_product_rounding {
   hu_rounding x, w;         /* of Z = X W: X is rows x I, W is I x O */
   hu_rounding dz, w_back;   /* of dX = dZ W^T */

@@ -207,16 +207,18 @@ static void description(void **state) {
 
 /* ---- the language ---- */
 
-/* Lists of two equal numbers and the longest scope are described as a text that is read again. */
+/* Lists of two equal numbers, the longest scope and shared parameters are described as a text that is read again. */
 static void described_again(void **state) {
   (void)state;
   static const char text[] =
       "x = image(8, 8, 3)\nscope abcdefghijklmnopqrstuvwxyz_0123456789\n  scope b{1 + 1}efghijklmnopqrstuvwxyz3\n"
-      "    x = conv(x, 4, [3, 3], stride=[1, 1], pad=[1, 1])\n  end\nend\noutput max_pool(x, [2, 2], 2, pad=[0, 0])\n";
+      "    x = conv(x, 4, [3, 3], stride=[1, 1], pad=[1, 1])\n  end\nend\nx = linear(x, 4, 0)\n"
+      "output max_pool(linear(x, 4, bias=0, share=x), [2, 2], 2, pad=[0, 0])\n";
   hu_model m = model_of(text);
   char *first = described(&m, &image);
   if (!strstr(first, "scope abcdefghijklmnopqrstuvwxyz_0123456789.b2efghijklmnopqrstuvwxyz3\n") ||
-      !strstr(first, "  v1 = conv(v0, 4, 3, pad=1)  #"))
+      !strstr(first, "  v1 = conv(v0, 4, 3, pad=1)  #") ||
+      !strstr(first, "\nv3 = linear(v2, 4, bias=0, share=v2)  # 8 x 8 x 4\n"))
     fail_msg("%s", first);
   hu_model again = model_of(first);
   char *second = described(&again, &image);
@@ -228,7 +230,7 @@ static void described_again(void **state) {
 /* The sentence of a text that is refused, as it is read or as it is built. */
 static hu_status refusal(const char *text, const char *settings, char *why, size_t size) {
   hu_model m;
-  hu_model_ends ends = {{9, 9, 9, 9}, 9, 9, 0, 0};
+  hu_model_ends ends = {.inputs = {9, 9, 9, 9}, .count = 9, .output = 9};
   const char *said = "";
   hu_net *net = hu_net_new(1, 1);
   hu_status status = hu_model_parse(&m, text, NULL);
@@ -284,7 +286,15 @@ static void refused(void **state) {
       {HEAD "output scale(x, [1, 2, 3], 1)\n", HU_E_TEXT, "line 2: scale: backward: there is a list of factors"},
       {HEAD "output add_row(x, x)\n", HU_E_SHAPE, "add_row of 8 x 8 x 3 and 8 x 8 x 3: not one row"},
       {HEAD "output as_rows(x, 7)\n", HU_E_SHAPE, "as_rows of 8 x 8 x 3: reshape: no divisor of a sample's numbers"},
-      {HEAD "output conv(x, 4, 3, share=1)\n", HU_E_NAME, "conv has no 'share'"},
+      {HEAD "output conv(x, 4, 3, bool=1)\n", HU_E_NAME, "conv has no 'bool'"},
+      {HEAD "output conv(x, 4, 3, share=1)\n", HU_E_TEXT, "conv: share: not a value that a layer with parameters"},
+      {HEAD "output conv(x, 4, 3, share=x)\n", HU_E_TEXT, "conv: share: not a value that a layer with parameters"},
+      {HEAD "y = linear(x, 3)\noutput relu(x, share=y)\n", HU_E_TEXT,
+       "line 3: relu: share: the layer has no parameters"},
+      {HEAD "y = linear(x, 3)\noutput linear(x, 4, share=y)\n", HU_E_SHAPE, "share: the layer has parameters of other"},
+      {HEAD "y = linear(x, 3, 0)\noutput linear(x, 3, share=y)\n", HU_E_SHAPE, "share: the layer has fewer parameters"},
+      {HEAD "y = linear(x, 3)\noutput linear(x, 3, start=normal(1), share=y)\n", HU_E_TEXT,
+       "start: the parameters are those"},
       {HEAD "output conv(x, 4)\n", HU_E_TEXT, "conv: kernel is missing"},
       {HEAD "output conv(x, 4, 3, kernel=3)\n", HU_E_TEXT, "conv: kernel: given twice"},
       {HEAD "output linear(x, 4, 1, normal(1), normal(1), 5)\n", HU_E_TEXT, "linear: too many arguments"},

@@ -110,6 +110,39 @@ static int text_of(hu_net *net, int *result, int causal) {
 static int text(hu_net *net, int *result) { return text_of(net, result, 1); }
 static int all_text(hu_net *net, int *result) { return text_of(net, result, 0); }
 
+/* Heads that share keys, positions that are turned and added, windows, sinks, dropped shares; a layer that is there
+ * twice, and a table that is multiplied by. */
+static int shared(hu_net *net, int *result) {
+  int x = hu_net_input(net, 6, 1), h = hu_net_sines(net, hu_net_embedding(net, x, TOKENS, 8));
+  hu_rotary rotary = hu_rotary_of(4);
+  hu_attention how = hu_attention_of(2);
+  rotary.columns = 12;
+  how.kv_heads = how.causal = how.sink = 1;
+  how.window = 3;
+  how.dropout = 0.25;
+  for (int i = 0; i < 2; i++) {
+    if (i) hu_net_share(net, 1);
+    int a = hu_net_attend(net, hu_net_rotary(net, hu_net_linear(net, h, 16, 1), &rotary), -1, &how);
+    h = hu_net_add(net, h, hu_net_linear(net, a, 8, 0));
+  }
+  *result = hu_net_linear_transposed(net, hu_net_layer_norm(net, h), 0, 1);
+  hu_net_cross_entropy(net, *result, 1);
+  return x;
+}
+
+/* Rows that choose experts, of which some get no more. */
+static int experts(hu_net *net, int *result) {
+  int x = hu_net_input(net, 5, 12), h = hu_net_linear(net, x, 32, 1);
+  hu_routing how = {.chosen = 2, .normed = 1, .capacity = 0.8};
+  int by = hu_net_route(net, hu_net_linear(net, h, 5, 0), &how), rows = hu_net_to_experts(net, h, by);
+  int a = hu_net_gelu(net, hu_net_experts(net, rows, by, 32, 1));
+  (void)hu_net_balance_loss(net, by, 0.1);
+  (void)hu_net_z_loss(net, by, 0.01);
+  *result = hu_net_add(net, h, hu_net_from_experts(net, hu_net_experts(net, a, by, 32, 0), by));
+  hu_net_squared_error(net, *result, 1);
+  return x;
+}
+
 /* Encoder and decoder: two sequences of tokens, the lengths of the first one between them. */
 static int across(hu_net *net, int *result) {
   int x = hu_net_input(net, 6, 1), n = hu_net_input(net, 1, 1), y = hu_net_input(net, 4, 1);
@@ -319,6 +352,12 @@ static const small_net nets[] = {
     {"windows-windows", windows, 4, 0, 1, NULL, NULL, "s2fp8;s2fp8;float8_e5m2;keep", NULL, 0, "none", kahan},
     {"functions", functions, 6, 0, 0, NULL, NULL, NULL, NULL, 0, "none", momentum},
     {"functions-formats", functions, 6, 0, 0, "float8_e4m3fn,sat=finite", NULL, "s2fp8", NULL, 0, "none", kahan_sgd},
+    {"shared", shared, 4, 1, 1, NULL, NULL, NULL, NULL, 0, "none", muon},
+    {"shared-formats", shared, 3, 1, 1, "bfloat16", "bfloat16", "s2fp8;mxfp8_e4m3,turned;float8_e5m2,sra:8",
+     "seq(bfloat16,sra:8)", 0, "static(64)", stochastic},
+    {"experts", experts, 4, 0, 0, NULL, NULL, NULL, NULL, 0, "none", adamw},
+    {"experts-formats", experts, 3, 0, 0, "bfloat16", "bfloat16", "s2fp8;mxfp8_e4m3,turned;float8_e5m2,sra:8",
+     "seq(bfloat16,sra:8)", 16, "static(64)", stochastic},
     {"interactions", interactions, 5, 0, 1, NULL, NULL, NULL, NULL, 0, "none", adagrad},
     {"speech", speech, 3, 1, 2, NULL, NULL, NULL, NULL, 0, "none", adamw},
     {"speech-formats", speech, 3, 1, 2, "bfloat16,sra:8", "bfloat16", "float8_e4m3fn,sat=finite;float8_e5m2;bfloat16",

@@ -10,18 +10,27 @@
 #include "tests/support/cmocka.h"
 #include "tests/support/support.h"
 
-enum { B = 3, TQ = 4, TK = 6, C = 5, HEADS = 2, HEAD = 3, D = HEADS * HEAD, PARAMETERS = 8, ROOM = 4096 };
+enum { B = 3, TQ = 4, TK = 6, C = 5, HEADS = 4, HEAD = 6, D = HEADS * HEAD, PARAMETERS = 8, ROOM = 4096 };
 
 /* What is computed from inputs q (TQ x C a sample), k (TK x C) and lengths, by which parameters. */
-typedef enum { SELF, CAUSAL, ACROSS, PAIRS, LABELS } kind;
+typedef enum { SELF, CAUSAL, ACROSS, PAIRS, LABELS, HOW, HOW_ACROSS } kind;
+
+/* What HOW and HOW_ACROSS add: attention, and positions of queries and keys: 1, 2: rotary, of halves and interleaved;
+ * 3: of Llama 3; 4: sines of what is read. */
+typedef struct t_how {
+  hu_attention how;
+  int positions;
+} t_how;
 
 typedef struct t_world {
   kind what;
+  t_how how;
   double q[B * TQ * C], k[B * TK * C], target[ROOM];
   float length[B];
   uint32_t label[B * TK];
   double *theta[PARAMETERS];
   size_t rows[PARAMETERS], cols[PARAMETERS];
+  size_t sink; /* the parameter */
 } t_world;
 
 /* ---- the model ---- */
@@ -41,17 +50,48 @@ static size_t seen(const t_world *world, size_t sample) {
   return n < TK ? (size_t)(n > 0 ? n : 0) : TK;
 }
 
-/* One row of one head: shares of the keys k0 + j ldk by the query, then the sum of values. */
-static void attend(size_t n, const double *query, const double *key, const double *value, size_t ld, double *z) {
-  double e[TK], sum = 0;
-  for (size_t j = 0; j < n; j++) {
+/* One row of one head: shares of the keys k0 + j ldk by the query from `from` on, then the sum of values. */
+static void attend(const hu_attention *how, const double *sink, size_t from, size_t n, const double *query,
+                   const double *key, const double *value, size_t ld, double *z) {
+  double e[TK], sum = sink ? exp(*sink) : 0;
+  for (size_t j = from; j < n; j++) {
     double score = 0;
     for (size_t c = 0; c < HEAD; c++) score += query[c] * key[j * ld + c];
-    sum += e[j] = exp(score / sqrt(HEAD));
+    sum += e[j] = exp(how->scale > 0 ? score * how->scale : score / sqrt(HEAD));
   }
   for (size_t c = 0; c < HEAD; c++) {
     z[c] = 0;
-    for (size_t j = 0; j < n; j++) z[c] += e[j] / sum * value[j * ld + c];
+    for (size_t j = from; j < n; j++) z[c] += e[j] / sum * value[j * ld + c];
+  }
+}
+
+static size_t kv_heads(const t_world *world) { return world->how.how.kv_heads ? world->how.how.kv_heads : HEADS; }
+
+/* The frequency of a pair; Llama 3 has three kinds of them. */
+static double turns(int positions, size_t pair) {
+  double f = pow(positions == 3 ? 50 : 10000, -2.0 * (double)pair / HEAD), wave = 2 * acos(-1) / f, smooth;
+  if (positions != 3) return f;
+  smooth = (60 / wave - 1) / (4 - 1);
+  return wave > 60 ? f / 8 : wave < 15 ? f : (1 - smooth) * f / 8 + smooth * f;
+}
+
+/* Turns the first `cols` columns of rows of steps. */
+static void turn(int positions, size_t rows, size_t steps, size_t ld, size_t cols, double *x) {
+  for (size_t i = 0; i < rows * cols / 2; i++) {
+    size_t row = i / (cols / 2), at = i % (cols / 2), head = at / (HEAD / 2) * HEAD, pair = at % (HEAD / 2);
+    double *a = x + row * ld + head + (positions == 2 ? 2 * pair : pair), *b = a + (positions == 2 ? 1 : HEAD / 2);
+    double angle = (double)(row % steps) * turns(positions, pair), y = *a * cos(angle) - *b * sin(angle);
+    *b = *b * cos(angle) + *a * sin(angle);
+    *a = y;
+  }
+}
+
+static void add_sines(size_t rows, size_t steps, size_t cols, double *x) {
+  size_t n = cols / 2;
+  for (size_t i = 0; i < rows * n; i++) {
+    double angle = (double)(i / n % steps) * pow(10000, -(double)(i % n) / (double)(n - 1));
+    x[i / n * cols + i % n] += sin(angle);
+    x[i / n * cols + n + i % n] += cos(angle);
   }
 }
 
@@ -60,8 +100,16 @@ static void attention(const t_world *world, size_t steps, const double *q, size_
   for (size_t i = 0; i < B * steps; i++) {
     size_t sample = i / steps, n = seen(world, sample);
     const double *first = kv + sample * TK * ldk + keys;
-    if (world->what == CAUSAL && n > i % steps + 1) n = i % steps + 1;
-    for (size_t h = 0; h < D; h += HEAD) attend(n, q + i * ldq + h, first + h, first + D + h, ldk, z + i * D + h);
+    const hu_attention *how = &world->how.how;
+    size_t own = i % steps + 1, group = HEADS / kv_heads(world),
+           from = how->window && own > how->window ? own - how->window : 0;
+    if (how->lengths < 0) n = TK;
+    if (how->causal && n > own) n = own;
+    for (size_t h = 0; h < HEADS; h++) {
+      const double *key = first + h / group * HEAD;
+      attend(how, how->sink ? &world->theta[world->sink][h] : NULL, from, n, q + i * ldq + h * HEAD, key,
+             key + kv_heads(world) * HEAD, ldk, z + i * D + h * HEAD);
+    }
   }
 }
 
@@ -108,14 +156,19 @@ static double loss_of(const t_world *world) {
   double q[B * TK * 3 * D], kv[B * TK * 3 * D], z[B * TK * D], *own = kv;
   if (world->what == PAIRS) return pairs_loss(world);
   if (world->what == LABELS) return labels_loss(world);
-  size_t steps = world->what == ACROSS ? TQ : TK;
-  if (world->what == ACROSS) {
-    linear(world, 0, B * TQ, world->q, q);
+  size_t steps = world->what == ACROSS ? TQ : TK, keys = kv_heads(world) * HEAD;
+  int positions = world->how.positions, rotary = positions > 0 && positions < 4;
+  if (world->what == ACROSS || world->what == HOW_ACROSS) {
+    linear(world, 0, B * steps, world->what == ACROSS ? world->q : world->k, q);
     linear(world, 2, B * TK, world->k, kv);
-    attention(world, steps, q, D, kv, 2 * D, 0, z);
+    if (rotary) turn(positions, B * steps, steps, D, D, q);
+    if (rotary) turn(positions, B * TK, TK, 2 * keys, keys, kv);
+    attention(world, steps, q, D, kv, 2 * keys, 0, z);
   } else {
     linear(world, 0, B * TK, world->k, own);
-    attention(world, steps, own, 3 * D, own, 3 * D, D, z);
+    if (rotary) turn(positions, B * TK, TK, D + 2 * keys, D + keys, own);
+    if (positions == 4) add_sines(B * TK, TK, D + 2 * keys, own);
+    attention(world, steps, own, D + 2 * keys, own, D + 2 * keys, D, z);
   }
   return half_squares(world, B * steps * D, B * steps, z);
 }
@@ -126,10 +179,33 @@ typedef struct t_ends {
   int q, k, length, out;
 } t_ends;
 
-static int build(hu_net *net, kind what, t_ends *ends) {
+static int positions_of(hu_net *net, int x, int positions, size_t columns) {
+  hu_rotary how = hu_rotary_of(HEAD);
+  how.columns = columns;
+  how.interleaved = positions == 2;
+  if (positions == 3) how.base = 50, how.factor = 8, how.original = 60;
+  return positions == 0 ? x : positions == 4 ? hu_net_sines(net, x) : hu_net_rotary(net, x, &how);
+}
+
+/* Attention of HOW and HOW_ACROSS; `lengths` of it: 0: those of the input. */
+static int build_how(hu_net *net, kind what, t_how how, const t_ends *ends) {
+  size_t keys = (how.how.kv_heads ? how.how.kv_heads : HEADS) * HEAD;
+  if (how.how.lengths >= 0) how.how.lengths = ends->length;
+  if (what == HOW)
+    return hu_net_attend(net,
+                         positions_of(net, hu_net_linear(net, ends->k, D + 2 * keys, 1), how.positions,
+                                      how.positions == 4 ? 0 : D + keys),
+                         -1, &how.how);
+  int q = positions_of(net, hu_net_linear(net, ends->k, D, 1), how.positions, 0);
+  int kv = positions_of(net, hu_net_linear(net, ends->k, 2 * keys, 1), how.positions, keys);
+  return hu_net_attend(net, q, kv, &how.how);
+}
+
+static int build(hu_net *net, kind what, const t_how *how, t_ends *ends) {
   ends->q = hu_net_input(net, what == PAIRS ? 1 : TQ, C);
   ends->k = hu_net_input(net, TK, C);
   ends->length = hu_net_input(net, 1, 1);
+  if (what == HOW || what == HOW_ACROSS) return build_how(net, what, *how, ends);
   if (what == SELF || what == CAUSAL)
     return hu_net_attention_masked(net, hu_net_linear(net, ends->k, 3 * D, 1), HEADS, what == CAUSAL, ends->length);
   if (what == LABELS) return hu_net_linear(net, ends->k, D, 1);
@@ -157,7 +233,12 @@ static hu_net *open(t_world *world, kind what, t_ends *ends, t_random *random) {
   const char *why = "";
   hu_net *net = hu_net_new(B, 1);
   world->what = what;
-  ends->out = build(net, what, ends);
+  if (what < HOW) {
+    world->how = (t_how){hu_attention_of(HEADS), 0};
+    world->how.how.causal = what == CAUSAL;
+    world->how.how.lengths = 0;
+  }
+  ends->out = build(net, what, &world->how, ends);
   (void)(what == LABELS ? hu_net_cross_entropy(net, ends->out, 1) : hu_net_squared_error(net, ends->out, 1));
   if (hu_net_status(net, &why) != HU_OK) fail_msg("%s", why);
   assert_int_equal(hu_net_initialize(net, 1), HU_OK);
@@ -167,6 +248,7 @@ static hu_net *open(t_world *world, kind what, t_ends *ends, t_random *random) {
   for (size_t i = 0; i < B * TK; i++) world->label[i] = i % 3 == 1 ? HU_LABEL_NONE : t_below(random, D);
   for (int p = 0; p < hu_net_parameters(net); p++) {
     hu_net_tensor tensor = hu_net_parameter(net, p);
+    if (strcmp(hu_net_parameter_name(net, p), "attention1.sink") == 0) world->sink = (size_t)p;
     world->rows[p] = tensor.rows;
     world->cols[p] = tensor.cols;
     world->theta[p] = calloc(tensor.rows * tensor.cols, sizeof(double));
@@ -191,12 +273,13 @@ static double slope(t_world *world, double *x) {
   return (up - down) / (2 * h);
 }
 
-static void check(kind what, float l0, float l1, float l2) {
+static void check_how(kind what, const t_how *how, float l0, float l1, float l2) {
   t_world *world = calloc(1, sizeof *world);
   t_random random = {t_seed("train-attention", 3 + (uint64_t)what)};
   t_ends ends;
   float loss;
   assert_non_null(world);
+  if (how) world->how = *how;
   hu_net *net = open(world, what, &ends, &random);
   world->length[0] = l0;
   world->length[1] = l1;
@@ -218,6 +301,36 @@ static void check(kind what, float l0, float l1, float l2) {
   assert_true(all > 0 && some > all / 3);
   close(net, world);
   free(world);
+}
+
+static void check(kind what, float l0, float l1, float l2) { check_how(what, NULL, l0, l1, l2); }
+
+/* Attention of heads 4, with the fields in the order of the record behind it. */
+static void how(kind what, size_t kv, size_t window, int lengths, int causal, int sink, double scale, int positions) {
+  t_how all = {hu_attention_of(HEADS), positions};
+  all.how.kv_heads = kv;
+  all.how.window = window;
+  all.how.lengths = lengths;
+  all.how.causal = (uint8_t)causal;
+  all.how.sink = (uint8_t)sink;
+  all.how.scale = scale;
+  check_how(what, &all, 6, 2, 4);
+}
+
+static void gradients_of_kinds(void **state) {
+  (void)state;
+  how(HOW, 2, 0, -1, 0, 0, 0, 0); /* grouped queries */
+  how(HOW, 1, 0, -1, 1, 0, 0, 0);
+  how(HOW, 0, 0, -1, 1, 0, 0.3, 0); /* a scale */
+  how(HOW, 0, 2, -1, 1, 0, 0, 0);   /* a window */
+  how(HOW, 0, 3, 0, 1, 0, 0, 0);    /* and lengths: some rows see nothing */
+  how(HOW, 0, 0, -1, 0, 1, 0, 0);   /* a sink */
+  how(HOW, 2, 0, 0, 0, 1, 0, 0);
+  for (int positions = 1; positions <= 4; positions++) how(HOW, 0, 0, -1, 1, 0, 0, positions);
+  how(HOW, 2, 4, -1, 1, 1, 0.5, 1);
+  how(HOW_ACROSS, 0, 0, 0, 0, 0, 0, 0);
+  how(HOW_ACROSS, 2, 0, -1, 1, 0, 0, 2);
+  how(HOW_ACROSS, 1, 2, -1, 1, 1, 0, 3);
 }
 
 static void gradients(void **state) {
@@ -343,9 +456,114 @@ static void refused(void **state) {
   assert_int_equal(hu_net_interactions(NULL, 0), -1);
 }
 
+/* Fields of attention and of rotary positions that are refused; the others are those that are taken. */
+static void kinds_refused(void **state) {
+  (void)state;
+  for (int i = 0; i < 16; i++) {
+    const char *why = "";
+    hu_net *net = hu_net_new(2, 1);
+    int x = hu_net_input(net, 3, 4), q = hu_net_linear(net, x, 8, 0), kv = hu_net_linear(net, x, 16, 0);
+    int other = hu_net_linear(net, hu_net_input(net, 5, 4), 16, 0);
+    hu_attention how = hu_attention_of(2);
+    hu_rotary rotary = hu_rotary_of(4);
+    if (i == 0) how.kv_heads = 4;
+    if (i == 1) how.heads = 0;
+    if (i == 2) q = x;
+    if (i == 3) how.kv_heads = 1; /* 8 columns in the memory */
+    if (i == 4) how.window = 2;
+    if (i == 5) how.causal = 1, kv = other;
+    if (i == 6) how.scale = -1;
+    if (i == 7) how.scale = NAN;
+    if (i == 8) how.dropout = 1;
+    if (i == 9) rotary.width = 3;
+    if (i == 10) rotary.columns = 6;
+    if (i == 11) rotary.columns = 12;
+    if (i == 12) q = x;
+    if (i == 13) rotary.base = 0;
+    if (i == 14) rotary.factor = NAN;
+    if (i == 15) rotary.factor = 2, rotary.high = rotary.low;
+    assert_int_equal(i < 9 ? hu_net_attend(net, q, kv, &how) : hu_net_rotary(net, q, &rotary), -1);
+    assert_int_equal(hu_net_status(net, &why), i < 4 || (i > 8 && i < 13) ? HU_E_SHAPE : HU_E_TRAIN);
+    assert_true(*why != 0);
+    hu_net_free(net);
+  }
+}
+
+/* ---- bits ---- */
+
+/* Rotary positions and sines of ones, by cosines and sines of binary64, which are rounded to binary32. */
+static void positions_by_hand(void **state) {
+  (void)state;
+  enum { STEPS = 300, WIDTH = 64 };
+  hu_net *net = hu_net_new(1, 1);
+  int x = hu_net_input(net, STEPS, 2 * WIDTH), y = hu_net_columns(net, x, 0, 2 * WIDTH);
+  hu_rotary how = hu_rotary_of(WIDTH);
+  how.base = 500000;
+  how.columns = WIDTH;
+  int turned = hu_net_rotary(net, y, &how), added = hu_net_sines(net, y);
+  assert_int_equal(hu_net_status(net, NULL), HU_OK);
+  float *ones = calloc(STEPS * 2 * WIDTH, sizeof *ones);
+  for (size_t i = 0; i < STEPS * 2 * WIDTH; i++) ones[i] = 1 + (float)(i % 7) * 0x1p-9f;
+  assert_int_equal(hu_net_initialize(net, 1), HU_OK);
+  assert_int_equal(hu_net_feed(net, x, ones), HU_OK);
+  assert_int_equal(hu_net_forward(net, 0, NULL), HU_OK);
+  const float *z = hu_net_value(net, turned).numbers, *s = hu_net_value(net, added).numbers;
+  for (size_t i = 0; i < STEPS * 2 * WIDTH; i++) {
+    size_t p = i / (2 * WIDTH), j = i % (2 * WIDTH), k = j % (WIDTH / 2);
+    float f = 1 / (float)pow(500000, (double)((float)(2 * k) / WIDTH)), angle = (float)p * f;
+    float c = (float)cos((double)angle), sine = (float)sin((double)angle), a = ones[i], expected = a;
+    size_t away = WIDTH / 2;
+    if (j < away) {
+      float left = a * c, right = ones[i + away] * sine;
+      expected = left - right;
+    } else if (j < WIDTH) {
+      float left = a * c, right = ones[i - away] * sine;
+      expected = left + right;
+    }
+    assert_int_equal(t_bits32(z[i]), t_bits32(expected));
+    float step = (float)log(10000) / (float)(WIDTH - 1), back = (float)(j % WIDTH) * -step;
+    angle = (float)p * (float)exp((double)back);
+    float add = j < WIDTH ? (float)sin((double)angle) : (float)cos((double)angle);
+    assert_int_equal(t_bits32(s[i]), t_bits32(a + add));
+  }
+  free(ones);
+  hu_net_free(net);
+}
+
+/* The operators of attention, and the order of sums of a head of keys that several heads of queries read: the gradients
+ * of its copies, first head first. */
+static void groups_by_hand(void **state) {
+  (void)state;
+  static const char *const kinds[] = {"scores", "softmax", "dropout", "mix"};
+  hu_net *net = hu_net_new(1, 1);
+  hu_attention how = hu_attention_of(3);
+  how.kv_heads = 1;
+  how.dropout = 0;
+  int x = hu_net_input(net, 1, 5), z = hu_net_attend(net, hu_net_linear(net, x, 5, 0), -1, &how);
+  (void)hu_net_squared_error(net, z, 1);
+  assert_int_equal(hu_net_initialize(net, 1), HU_OK);
+  const float in[5] = {0, 0, 0, 0, 1}, targets[3] = {1 - 0x1p24f, 0, 0};
+  float *w = hu_net_parameter(net, 0).numbers;
+  for (int i = 0; i < 25; i++) w[i] = i % 6 == 0;
+  assert_int_equal(hu_net_feed(net, x, in), HU_OK);
+  assert_int_equal(hu_net_targets(net, targets), HU_OK);
+  assert_int_equal(hu_net_forward(net, 1, NULL), HU_OK);
+  assert_int_equal(hu_net_backward(net, 1), HU_OK);
+  /* One step: all shares are 1, all results the value, 1. (2^24 + 1) + 1 is 2^24, and 1 + 1 + 2^24 would be more. */
+  assert_true(hu_net_value(net, 1).gradients[4] == 0x1p24f);
+  hu_net_free(net);
+  net = hu_net_new(1, 1);
+  how.dropout = 0.5;
+  x = hu_net_input(net, 1, 5);
+  z = hu_net_attend(net, hu_net_linear(net, x, 5, 0), -1, &how);
+  for (int i = 0; i < 4; i++) assert_string_equal(hu_net_value_kind(net, z - 3 + i), kinds[i]);
+  hu_net_free(net);
+}
+
 int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(gradients), cmocka_unit_test(padding_is_not_seen),
-                                     cmocka_unit_test(odd_lengths), cmocka_unit_test(some_labels),
-                                     cmocka_unit_test(refused)};
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(gradients),     cmocka_unit_test(gradients_of_kinds), cmocka_unit_test(padding_is_not_seen),
+      cmocka_unit_test(odd_lengths),   cmocka_unit_test(some_labels),        cmocka_unit_test(refused),
+      cmocka_unit_test(kinds_refused), cmocka_unit_test(positions_by_hand),  cmocka_unit_test(groups_by_hand)};
   return cmocka_run_group_tests_name("attention", tests, NULL, NULL);
 }

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "halfulp/formats/ieee.h"
 #include "halfulp/train/net.h"
 #include "tests/support/cmocka.h"
 #include "tests/support/support.h"
@@ -41,6 +42,8 @@ enum {
   EMBEDDING,
   POSITION,
   ATTENTION,
+  SHARED,
+  TIED,
   GRU,
   LSTM,
   ENTROPY,
@@ -64,7 +67,8 @@ typedef struct t_more {
 /* A line of the network: what is done to value `x` (and `y`), with sizes. Value 0 is the input. embedding: n columns,
  * kernel tokens; attention: n heads, kernel: causal; cells: n units, kernel: only the last state; concat: of x, y, x, n
  * columns in all; columns: n from `kernel` on; sum: of x, y, x; conv: y groups, if not 0; shuffle:
- * n groups; response: n columns; huber: n quarters; smoothed: n tenths, in the way `kernel` (HU_SMOOTHING_). */
+ * n groups; response: n columns; huber: n quarters; smoothed: n tenths, in the way `kernel` (HU_SMOOTHING_); shared:
+ * linear by parameters y and y + 1; tied: linear of n columns by the table y and a bias. */
 typedef struct t_line {
   int what, x, y;
   size_t n, kernel, stride, pad;
@@ -132,6 +136,7 @@ static size_t windows_over(const t_line *line, size_t way, size_t n) {
 static t_shape after(const t_line *line, t_shape shape) {
   const hu_net_windows windows = windows_of(line);
   if (line->what == LINEAR || line->what == EMBEDDING || line->what == GRU || line->what == LSTM) shape.c = line->n;
+  if (line->what == SHARED || line->what == TIED) shape.c = line->n;
   if (line->what == CONCAT || line->what == COLUMNS) shape.c = line->n;
   if (line->what == SUM) shape.h = shape.w = 0, shape.c = 1;
   if (line->what == ATTENTION) shape.c /= 3;
@@ -321,6 +326,15 @@ static void model_sum(size_t n, double by, const double *x, double *z) {
   for (size_t i = 0; i < n; i++) z[i / (n / B)] += by * x[i];
 }
 
+/* z = x T^T + b: a column for each row of T. */
+static void model_tied(size_t rows, size_t in, size_t out, const double *x, double *z, const double *t,
+                       const double *b) {
+  for (size_t i = 0; i < rows * out; i++) {
+    z[i] = b[i % out];
+    for (size_t c = 0; c < in; c++) z[i] += x[i / out * in + c] * t[i % out * in + c];
+  }
+}
+
 /* What one number loses. */
 static double model_term(const t_line *line, double x, double target) {
   double less = x - target, bound = 0.25 * (double)line->n;
@@ -370,7 +384,9 @@ static double model_run(model *m) {
     double *z = m->value[i + 1];
     size_t n = rows_of(to) * to.c;
     if (line->what >= ENTROPY) return model_loss(m, line, from, x);
-    if (line->what == LINEAR) {
+    if (line->what == SHARED) w = m->theta[line->y], b = m->theta[line->y + 1];
+    if (line->what == TIED) model_tied(rows_of(to), from.c, to.c, x, z, m->theta[line->y], w);
+    if (line->what == LINEAR || line->what == SHARED) {
       t_line all = {CONV, 0, 0, line->n, 1, 1, 0};
       t_shape shape = {1, from.h ? from.h * from.w : 1, from.c}, other = {1, shape.w, to.c};
       model_conv(&all, shape, other, x, z, w, b);
@@ -398,7 +414,8 @@ static double model_run(model *m) {
     for (size_t k = 0; line->what == POSITION && k < n; k++) z[k] = x[k] + w[k % (n / B)];
     if (line->what == ATTENTION) model_attention(line, from, x, z);
     if (line->what == GRU || line->what == LSTM) model_cells(line, from, x, z, m->theta + p);
-    int one = line->what == EMBEDDING || line->what == POSITION || line->what == RMS || line->what == L2;
+    int one = line->what == EMBEDDING || line->what == POSITION || line->what == RMS || line->what == L2 ||
+              line->what == TIED;
     p += line->what <= LAYER ? 2 : one ? 1 : line->what >= GRU ? 4 : 0;
   }
   return NAN;
@@ -406,7 +423,8 @@ static double model_run(model *m) {
 
 /* The same network in the library. */
 static int add_line(hu_net *net, const t_line *line, t_shape from, const int *made) {
-  int x = made[line->x], three[3] = {x, made[line->y], x};
+  const int shares = line->what == SHARED || line->what == TIED;
+  int x = made[line->x], three[3] = {x, made[shares ? 0 : line->y], x};
   const hu_net_windows windows = windows_of(line);
   const t_more *more = given(line);
   const double *by = more_of(line)->by;
@@ -450,6 +468,8 @@ static int add_line(hu_net *net, const t_line *line, t_shape from, const int *ma
     case EMBEDDING: return hu_net_embedding(net, x, line->kernel, line->n);
     case POSITION: return hu_net_position(net, x);
     case ATTENTION: return hu_net_attention(net, x, line->n, (int)line->kernel);
+    case SHARED: hu_net_share(net, line->y); return hu_net_linear(net, x, line->n, 1);
+    case TIED: return hu_net_linear_transposed(net, x, line->y, 1);
     case GRU: return hu_net_gru(net, x, line->n, (int)line->kernel);
     case LSTM: return hu_net_lstm(net, x, line->n, (int)line->kernel);
     case ENTROPY: return hu_net_cross_entropy(net, x, 1);
@@ -786,11 +806,100 @@ static void sequences(void **state) {
         {ENTROPY, 6, 0, 0, 0, 0, 0});
 }
 
+/* One parameter in several places. */
+static void shared(void **state) {
+  (void)state;
+  t_shape five = ROWS(5), tokens = {5, 1, 1};
+  CHECK("a layer twice", five, {LINEAR, 0, 0, 5, 0, 0, 0}, {TANH, 1, 0, 0, 0, 0, 0}, {SHARED, 2, 0, 5, 0, 0, 0},
+        {TANH, 3, 0, 0, 0, 0, 0}, {SHARED, 4, 0, 5, 0, 0, 0}, {ERROR, 5, 0, 0, 0, 0, 0});
+  CHECK("a tied table", tokens, {EMBEDDING, 0, 0, 6, 9, 0, 0}, {LINEAR, 1, 0, 6, 0, 0, 0}, {TANH, 2, 0, 0, 0, 0, 0},
+        {TIED, 3, 0, 9, 0, 0, 0}, {ENTROPY, 4, 0, 0, 0, 0, 0});
+  CHECK("there and back", five, {LINEAR, 0, 0, 7, 0, 0, 0}, {TANH, 1, 0, 0, 0, 0, 0}, {TIED, 2, 0, 5, 0, 0, 0},
+        {SHARED, 3, 0, 7, 0, 0, 0}, {TIED, 4, 0, 5, 0, 0, 0}, {ERROR, 5, 0, 0, 0, 0, 0});
+}
+
+/* The gradient of a parameter is the sum of what its layers give, last layer first: 2^24 from the last one, then 1 and
+ * 1, which would be 2^24 + 2 in the other order. */
+static void shared_by_hand(void **state) {
+  (void)state;
+  hu_net *net = hu_net_new(1, 1);
+  int x = hu_net_input(net, 1, 3), part[3];
+  for (int i = 0; i < 3; i++) {
+    part[i] = hu_net_columns(net, x, (size_t)i, 1);
+    if (i) hu_net_share(net, 0);
+    part[i] = hu_net_linear(net, part[i], 1, 0);
+  }
+  (void)hu_net_squared_error(net, hu_net_concat(net, 3, part), 1);
+  assert_int_equal(hu_net_parameters(net), 1);
+  assert_int_equal(hu_net_initialize(net, 1), HU_OK);
+  const float in[3] = {1, 1, 0x1p24f}, targets[3] = {-1, -1, -1};
+  hu_net_parameter(net, 0).numbers[0] = 0;
+  for (int turn = 0; turn < 2; turn++) {
+    assert_int_equal(hu_net_feed(net, x, in), HU_OK);
+    assert_int_equal(hu_net_targets(net, targets), HU_OK);
+    assert_int_equal(hu_net_forward(net, 1, NULL), HU_OK);
+    assert_int_equal(hu_net_backward(net, 1), HU_OK);
+    assert_true(hu_net_parameter(net, 0).gradients[0] == 0x1p24f);
+    hu_product_rounding rounding = hu_product_rounding_plain(); /* not at the end of the pass, but one by one */
+    assert_int_equal(hu_rounding_parse(&rounding.dw_out, "binary32", NULL), HU_OK);
+    for (int i = 0; i < 3; i++) assert_int_equal(hu_net_round_product(net, part[i], &rounding), HU_OK);
+  }
+  hu_net_free(net);
+}
+
+/* Muon leaves a table to AdamW, though a layer multiplies by it. */
+static void tied_and_muon(void **state) {
+  (void)state;
+  uint64_t digest[2];
+  for (int i = 0; i < 2; i++) {
+    hu_optimizer optimizer = hu_optimizer_muon(hu_binary32());
+    hu_loss_rule rule;
+    assert_int_equal(hu_loss_rule_parse(&rule, "static(1)", NULL), HU_OK);
+    hu_loss_scale scale = hu_loss_scale_start(&rule);
+    hu_net *net = hu_net_new(2, 1);
+    int x = hu_net_input(net, 1, 1), h = hu_net_embedding(net, x, 3, 2);
+    (void)hu_net_cross_entropy(net, hu_net_linear_transposed(net, h, 0, 0), 1);
+    assert_int_equal(hu_net_initialize(net, 1), HU_OK);
+    if (i) assert_int_equal(hu_net_muon_parameter(net, 0, 0), HU_OK);
+    const float tokens[2] = {0, 2};
+    const uint32_t labels[2] = {1, 2};
+    assert_int_equal(hu_net_feed(net, x, tokens), HU_OK);
+    assert_int_equal(hu_net_labels(net, labels), HU_OK);
+    assert_int_equal(hu_net_forward(net, 1, NULL), HU_OK);
+    assert_int_equal(hu_net_backward(net, scale.scale), HU_OK);
+    assert_int_equal(hu_net_update(net, &optimizer, &rule, &scale, NULL, NULL), HU_OK);
+    digest[i] = hu_net_digest(net);
+    hu_net_free(net);
+  }
+  assert_true(digest[0] == digest[1]);
+}
+
+static void shared_refused(void **state) {
+  (void)state;
+  for (int i = 0; i < 6; i++) {
+    const char *why = "";
+    hu_net *net = hu_net_new(2, 1);
+    int x = hu_net_input(net, 1, 3), y = hu_net_linear(net, x, 3, 0), z = hu_net_linear(net, y, 3, 1);
+    if (i < 4) hu_net_share(net, i == 0 ? 3 : i == 1 ? -1 : i == 2 ? 1 : 0);
+    if (i == 2) z = hu_net_linear(net, z, 4, 0); /* other sizes */
+    if (i == 3) z = hu_net_linear(net, z, 3, 1); /* no bias there */
+    if (i == 4) z = hu_net_linear_transposed(net, z, 9, 0);
+    if (i == 5) z = hu_net_linear_transposed(net, hu_net_linear(net, x, 4, 0), 0, 0);
+    assert_int_equal(hu_net_status(net, &why), HU_E_SHAPE);
+    assert_true(*why != 0 && (i < 2 || z == -1));
+    hu_net_free(net);
+  }
+  hu_net_share(NULL, 0);
+  assert_int_equal(hu_net_linear_transposed(NULL, 0, 0, 0), -1);
+}
+
 int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(rows),          cmocka_unit_test(joins),
-                                     cmocka_unit_test(joins_by_hand), cmocka_unit_test(constants_by_hand),
-                                     cmocka_unit_test(joins_refused), cmocka_unit_test(images),
-                                     cmocka_unit_test(sequences),     cmocka_unit_test(windows),
-                                     cmocka_unit_test(more_layers)};
+  const struct CMUnitTest tests[] = {cmocka_unit_test(rows),           cmocka_unit_test(joins),
+                                     cmocka_unit_test(joins_by_hand),  cmocka_unit_test(constants_by_hand),
+                                     cmocka_unit_test(joins_refused),  cmocka_unit_test(images),
+                                     cmocka_unit_test(sequences),      cmocka_unit_test(windows),
+                                     cmocka_unit_test(more_layers),    cmocka_unit_test(shared),
+                                     cmocka_unit_test(shared_by_hand), cmocka_unit_test(tied_and_muon),
+                                     cmocka_unit_test(shared_refused)};
   return cmocka_run_group_tests_name("gradients", tests, NULL, NULL);
 }
