@@ -16,7 +16,7 @@ class Weight(NamedTuple):
 
     name: str
     shape: Tuple[int, ...]
-    kind: str  # linear (outputs, inputs); conv (outputs, channels, height, width); rows: as here
+    kind: str  # linear (outputs, inputs); conv (outputs, channels, height, width), or transposed; rows: as here
     image: Tuple[int, ...] = ()  # channels, height, width, where a linear layer of a flattened image is a conv here
 
     def here(self, x: Any) -> np.ndarray:
@@ -104,14 +104,58 @@ def _number(x: Any) -> str:
     return repr(float(x)) if isinstance(x, float) and x != int(x) else str(int(x))
 
 
+def _both(x: Any) -> List[Any]:
+    """Down and across."""
+    both = list(x) if isinstance(x, (list, tuple)) else [x]
+    return both if len(both) == 2 else 2 * both
+
+
 def _pair(x: Any) -> str:
     both = list(x) if isinstance(x, (list, tuple)) else [x]
     return _number(both[0]) if len(set(both)) == 1 else '[{}]'.format(', '.join(map(_number, both)))
 
 
+def _float(x: Any) -> str:
+    return repr(float(x))
+
+
 def _options(given: Sequence[Tuple[str, str, str]]) -> str:
     """Those that differ from what they are without being given."""
     return ''.join(', {}={}'.format(name, value) for name, value, standard in given if value != standard)
+
+
+class _Response(NamedTuple):
+    """What torch.nn.LocalResponseNorm is traced as, up to its division."""
+
+    size: int
+    numbers: Tuple[float, float, float]  # alpha, beta, k
+    inside: List[Any]  # the nodes between what it reads and the division
+
+
+def _response(node: Any) -> Optional[_Response]:
+    """x / (k + alpha mean(x x))^beta, the mean of a pool over channels; None: the division is another one."""
+    inside: List[Any] = []
+
+    def before(one: Any, *names: str) -> Any:
+        """The first operand of a call of one of these, behind changes of shape."""
+        while hasattr(one, 'op') and any(word in str(one.target) for word in ('view', 'reshape', 'squeeze')):
+            inside.append(one)
+            one = one.args[0]
+        if not hasattr(one, 'op') or not any(name in str(one.target) for name in names):
+            return None
+        inside.append(one)
+        return one
+
+    chain = [node]
+    for names in (('pow.Tensor_Scalar',), ('add.Tensor',), ('mul.Tensor',), ('avg_pool',), ('.pad.', 'constant_pad'), ('mul.Tensor',)):
+        one = before(chain[-1].args[len(chain) == 1], *names) if chain[-1].args else None
+        if one is None:
+            return None
+        chain.append(one)
+    power, plus, times, pool, _, square = chain[1:]
+    if square.args[0] is not square.args[1] or square.args[0] is not node.args[0]:
+        return None
+    return _Response(pool.args[1][0], (times.args[1], power.args[1], plus.args[1]), inside)
 
 
 class _Tracer:
@@ -130,8 +174,12 @@ class _Tracer:
         return abi.HalfulpValueError('from_torch: {} ({}): {}'.format(node.name, node.target, sentence))
 
     def run(self) -> str:
+        found = [_response(node) for node in self.program.graph.nodes if 'div.Tensor' in str(node.target)]
+        inside = {node for one in found if one for node in one.inside}
         for node in self.program.graph.nodes:
-            if node.op == 'placeholder':
+            if node in inside:
+                self.values[node] = None
+            elif node.op == 'placeholder':
                 self.values[node] = self.placeholder(node)
             elif node.op == 'call_function':
                 self.values[node] = self.call(node)
@@ -211,21 +259,30 @@ class _Tracer:
             given = _options([('bias', str(int(bool(bias))), '1')])
             return self.add(node, 'linear({}, {}{})'.format(x.name, weight.shape[0], given),
                             [self.weight(node, weight, 'linear'), *more])
-        if x.flat[1] != x.flat[2]:
-            raise self.wrong(node, 'of a flattened image of {} x {} pixels, which is not square'.format(*x.flat[1:]))
         given = _options([('bias', str(int(bool(bias))), '0')])
-        text = 'conv({}, {}, {}{})'.format(x.name, weight.shape[0], x.flat[1], given)
+        text = 'conv({}, {}, {}{})'.format(x.name, weight.shape[0], _pair(x.flat[1:]), given)
         return self.add(node, text, [self.weight(node, weight, 'conv', x.flat), *more])
 
     def of_conv2d(self, node: Any, x: _Value, weight: Any, bias: Any = None, stride: Any = 1, padding: Any = 0,
                   dilation: Any = 1, groups: int = 1) -> _Value:
         kernel = list(weight.shape[2:])
-        if padding == 'same':
-            padding = [side // 2 for side in kernel]
-        given = [('stride', _pair(stride), '1'), ('pad', _pair(0 if padding == 'valid' else padding), '0'),
-                 ('dilation', _pair(dilation), '1'), ('groups', str(groups), '1'), ('bias', str(int(bool(bias))), '0')]
-        text = 'conv({}, {}, {}{})'.format(x.name, weight.shape[0], _pair(kernel), _options(given))
+        if padding == 'same':  # one more behind, where the number is odd
+            all_sides = [(side - 1) * apart for side, apart in zip(kernel, _both(dilation))]
+            padding = [side // 2 + more for side in all_sides for more in (0, side % 2)]
+        return self.windows(node, 'conv', x, weight.shape[0], weight, bias, stride, 0 if padding == 'valid' else padding,
+                            dilation, groups)
+
+    def windows(self, node: Any, name: str, x: _Value, outputs: int, weight: Any, bias: Any, stride: Any, padding: Any,
+                dilation: Any, groups: int, more: Sequence[Tuple[str, str, str]] = ()) -> _Value:
+        given = [('stride', _pair(stride), '1'), ('pad', _pair(padding), '0'), ('dilation', _pair(dilation), '1'),
+                 ('groups', str(groups), '1'), ('bias', str(int(bool(bias))), '0'), *more]
+        text = '{}({}, {}, {}{})'.format(name, x.name, outputs, _pair(list(weight.shape[2:])), _options(given))
         return self.add(node, text, [self.weight(node, weight, 'conv')] + ([self.weight(node, bias, 'rows')] if bias else []))
+
+    def of_conv_transpose2d(self, node: Any, x: _Value, weight: Any, bias: Any = None, stride: Any = 1, padding: Any = 0,
+                            output_padding: Any = 0, groups: int = 1, dilation: Any = 1) -> _Value:
+        return self.windows(node, 'conv_transpose', x, weight.shape[1] * groups, weight, bias, stride, padding, dilation,
+                            groups, [('output_pad', _pair(output_padding), '0')])
 
     def norm(self, node: Any, text: str, weight: Any, bias: Any) -> _Value:
         if not weight or not bias:
@@ -234,7 +291,7 @@ class _Tracer:
 
     def of_batch_norm(self, node: Any, x: _Value, weight: Any, bias: Any, mean: Any, variance: Any, training: bool,
                       momentum: float, eps: float, *_: Any) -> _Value:
-        given = _options([('eps', repr(eps), '1e-05'), ('momentum', repr(momentum), '0.1')])
+        given = _options([('eps', repr(eps), '1e-05'), ('momentum', repr(momentum), '0.1')]) + ', unbiased=1'
         return self.norm(node, 'batch_norm({}{})'.format(x.name, given), weight, bias)
 
     def of_layer_norm(self, node: Any, x: _Value, shape: Any, weight: Any = None, bias: Any = None,
@@ -243,6 +300,15 @@ class _Tracer:
             raise self.wrong(node, 'not over the last dimension alone')
         return self.norm(node, 'layer_norm({}{})'.format(x.name, _options([('eps', repr(eps), '1e-05')])), weight, bias)
 
+    def of_rms_norm(self, node: Any, x: _Value, shape: Any, weight: Any = None, eps: Any = None) -> _Value:
+        if list(shape) != [x.shape[-1]] or len(x.shape) == 4:
+            raise self.wrong(node, 'not over the last dimension alone')
+        if not weight:
+            raise self.wrong(node, 'without a gain')
+        eps = 2.0**-23 if eps is None else eps  # binary32's
+        return self.add(node, 'rms_norm({}{})'.format(x.name, _options([('eps', repr(eps), '1e-05')])),
+                        [self.weight(node, weight, 'rows')])
+
     def of_embedding(self, node: Any, weight: Any, x: _Value, padding: int = -1, *more: Any) -> _Value:
         if padding >= 0 or any(more):
             raise self.wrong(node, 'with padding_idx, scale_grad_by_freq or sparse')
@@ -250,8 +316,8 @@ class _Tracer:
 
     # ---- without weights ----
 
-    def pointwise(self, node: Any, name: str, x: _Value) -> _Value:
-        return self.add(node, '{}({})'.format(name, x.name), flat=x.flat)
+    def pointwise(self, node: Any, name: str, x: _Value, *numbers: float) -> _Value:
+        return self.add(node, '{}({})'.format(name, ', '.join([x.name, *map(_float, numbers)])), flat=x.flat)
 
     def of_relu(self, node: Any, x: _Value) -> _Value:
         return self.pointwise(node, 'relu', x)
@@ -260,9 +326,34 @@ class _Tracer:
         return self.pointwise(node, 'relu6', x)
 
     def of_hardtanh(self, node: Any, x: _Value, low: float = -1, high: float = 1) -> _Value:
-        if (low, high) != (0, 6):
-            raise self.wrong(node, 'other bounds than 0 and 6')
-        return self.pointwise(node, 'relu6', x)
+        if (low, high) == (0, 6):
+            return self.pointwise(node, 'relu6', x)
+        return self.pointwise(node, 'clip', x, low, high)
+
+    def of_leaky_relu(self, node: Any, x: _Value, slope: float = 0.01, inplace: bool = False) -> _Value:
+        return self.pointwise(node, 'leaky_relu', x, slope)
+
+    def of_silu(self, node: Any, x: _Value) -> _Value:
+        return self.pointwise(node, 'silu', x)
+
+    def of_softplus(self, node: Any, x: _Value, beta: float = 1, threshold: float = 20) -> _Value:
+        if beta != 1:
+            raise self.wrong(node, 'beta is not 1')
+        return self.pointwise(node, 'softplus', x)
+
+    def of_detach(self, node: Any, x: Any) -> Any:
+        return self.pointwise(node, 'stop_gradient', x) if isinstance(x, _Value) else x
+
+    def of_div(self, node: Any, x: Any, y: Any) -> _Value:
+        found = _response(node)
+        if not found:
+            raise self.wrong(node, 'there is no layer for it')
+        return self.add(node, 'response_norm({}, {}, {})'.format(x.name, found.size, ', '.join(map(_float, found.numbers))))
+
+    def of_clamp(self, node: Any, x: _Value, low: Any = None, high: Any = None) -> _Value:
+        if not isinstance(low, (int, float)) or not isinstance(high, (int, float)):
+            raise self.wrong(node, 'not between two numbers')
+        return self.of_hardtanh(node, x, low, high)
 
     def of_tanh(self, node: Any, x: _Value) -> _Value:
         return self.pointwise(node, 'tanh', x)
@@ -271,9 +362,7 @@ class _Tracer:
         return self.pointwise(node, 'sigmoid', x)
 
     def of_gelu(self, node: Any, x: _Value, approximate: str = 'none') -> _Value:
-        if approximate != 'none':
-            raise self.wrong(node, 'the approximation by tanh')
-        return self.pointwise(node, 'gelu', x)
+        return self.pointwise(node, 'gelu' if approximate == 'none' else 'gelu_tanh', x)
 
     def of_dropout(self, node: Any, x: _Value, p: float, training: bool) -> _Value:
         return self.add(node, 'dropout({}, {})'.format(x.name, repr(float(p))), flat=x.flat) if training else x
@@ -288,9 +377,16 @@ class _Tracer:
             return None  # a count of batches
         if alpha != 1:
             raise self.wrong(node, 'alpha is not 1')
+        shapes = [getattr(one, 'shape', ()) for one in (x, y)]
+        for a, b in ((x, y), (y, x)) if all(len(shape) == 3 for shape in shapes) else ():
+            if a.shape[1] > 1 and b.shape == (a.shape[0], 1, a.shape[2]):
+                return self.add(node, 'add_row({}, {})'.format(a.name, b.name))
         return self.both(node, 'add', x, y)
 
     def of_mul(self, node: Any, x: Any, y: Any) -> _Value:
+        for a, factor in ((x, y), (y, x)):
+            if isinstance(a, _Value) and isinstance(factor, (int, float)):
+                return self.pointwise(node, 'scale', a, factor)
         return self.both(node, 'multiply', x, y)
 
     def channel(self, node: Any, x: _Value, dimension: int) -> None:
@@ -323,8 +419,9 @@ class _Tracer:
 
     # ---- pools ----
 
-    def pool(self, node: Any, name: str, x: _Value, kernel: Any, stride: Any, pad: Any, ceil: bool) -> _Value:
-        given = _options([('pad', _pair(pad), '0'), ('ceil', str(int(ceil)), '0')])
+    def pool(self, node: Any, name: str, x: _Value, kernel: Any, stride: Any, pad: Any, ceil: bool,
+             *more: Tuple[str, str, str]) -> _Value:
+        given = _options([('pad', _pair(pad), '0'), ('ceil', str(int(ceil)), '0'), *more])
         return self.add(node, '{}({}, {}, {}{})'.format(name, x.name, _pair(kernel), _pair(stride or kernel), given))
 
     def of_max_pool2d(self, node: Any, x: _Value, kernel: Any, stride: Any = None, padding: Any = 0, dilation: Any = 1,
@@ -334,8 +431,10 @@ class _Tracer:
         return self.pool(node, 'max_pool', x, kernel, stride, padding, ceil)
 
     def of_avg_pool2d(self, node: Any, x: _Value, kernel: Any, stride: Any = None, padding: Any = 0, ceil: bool = False,
-                      *_: Any) -> _Value:
-        return self.pool(node, 'average_pool', x, kernel, stride, padding, ceil)
+                      zeros: bool = True, divisor: Any = None) -> _Value:
+        if divisor is not None:
+            raise self.wrong(node, 'with a divisor')
+        return self.pool(node, 'average_pool', x, kernel, stride, padding, ceil, ('zeros', str(int(zeros)), '1'))
 
     def of_adaptive_avg_pool2d(self, node: Any, x: _Value, size: Any) -> _Value:
         sides = list(x.shape[2:])
@@ -376,7 +475,7 @@ class _Tracer:
     def of_contiguous(self, node: Any, x: _Value, **_: Any) -> _Value:
         return x
 
-    of_clone = of_detach = of_alias = of_contiguous
+    of_clone = of_alias = of_contiguous
 
 
 def from_torch(module: Any, *examples: Any) -> Traced:
