@@ -78,15 +78,33 @@ PAPERS_COUNTS = {  # of each width: parameters for 10 and for 100 classes; those
     "lee_mobilenet2": [(2296922, 2412212), (715834, 831124), (254050, 369340), (89226, 204516)],
     "lee_resnet18": [(11173962, 11220132), (2797610, 2820740), (701466, 713076), (112778, 117548)],
 }
+IMAGENET_COUNTS = [  # of texts beside the tables: parameters of torchvision, of Caffe's files, or of the sum of the paper's layers
+    ("fp16-alexnet", 227, "", 1000, 60965224),
+    ("fp16-vgg", 224, "", 1000, 138357544),
+    ("fp16-googlenet", 224, "", 1000, 6998552),
+    ("fp16-googlenet", 224, "heads", 1000, 13378280),
+    ("fp16-inception2", 224, "", 1000, 11295240),
+    ("fp16-inception3", 299, "", 1000, 23834568),
+    ("fp16-inception3", 299, "heads", 1000, 27161264),
+    ("fp16-ssd300", 300, "", 21, 26285486),
+    ("fp16-dcgan-generator", 64, "", 1, 18885760),
+    ("fp16-dcgan-discriminator", 64, "", 1, 17232768),
+    ("s2fp8-resnet-imagenet", 224, "bottleneck", 1000, 25549352),
+    ("s2fp8-resnet-imagenet", 224, "bottleneck,version=1", 1000, 25557032),
+    *[("s2fp8-resnet-imagenet", 224, keys + ",version=%d" % version, 1001, both[version - 1])
+      for keys, both in (("stages=2/2/2/2", (11694249, 11692329)), ("stages=3/4/6/3", (21802409, 21800489)),
+                         ("bottleneck", (25559081, 25551401))) for version in (1, 2)],
+]
 RESNET_COUNTS = {",v1": (272762, 467194, 661626, 758842, 856058), "": (272538, 466970, 661402, 758618, 855834)}
 
 
 class PapersNetworks(TrainCase):
     """The networks of the papers' own code: their numbers of parameters."""
 
-    def count(self, net, sizes):
-        text = self.ok("train", "--describe", "--set", "model.net=" + net, "--sizes", sizes)
-        return int(re.search(r"(\d+) parameters in all\n$", text)[1])
+    def count(self, net, sizes, *more):
+        network = ["--model", os.path.join(os.environ["HALFULP_EXAMPLES"], "papers", "networks", net)] if net.endswith(".net") else []
+        text = self.ok("train", "--describe", *(network or ["--set", "model.net=" + net]), *more, "--sizes", sizes)
+        return int(re.search(r"(\d+) parameters in all\n", text)[1])
 
     def test_counts(self):
         image = "height=32,width=32,channels=3,outputs=%d"
@@ -96,6 +114,9 @@ class PapersNetworks(TrainCase):
         for version, counts in RESNET_COUNTS.items():
             got = [self.count("tf_resnet(blocks=%d%s)" % (n, version), image % 10) for n in (3, 5, 7, 8, 9)]
             self.assertEqual(tuple(got), counts)
+        for name, side, keys, outputs, count in IMAGENET_COUNTS:
+            sizes = "height=%d,width=%d,channels=3,outputs=%d" % (side, side, outputs)
+            self.assertEqual(self.count(name + ".net", sizes, "--set", "model.keys=" + keys), count, (name, keys))
         self.assertEqual(self.count("tf_ncf", "users=6040,items=3706,outputs=1"), 392601)
         self.assertEqual(self.count("tf_ncf(units=64,top=256/256/128/64)", "users=138493,items=26744,outputs=1"), 31832577)
 
