@@ -189,7 +189,7 @@ static void refused_sizes(void **state) {
   for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
     const char *why = "";
     hu_model m = model_of(bad[i].text);
-    hu_model_ends ends = {{5, 6}, 7, 8, 0, 0};
+    hu_model_ends ends = {.inputs = {5, 6}, .count = 7, .output = 8};
     hu_net *net = hu_net_new(1, 1);
     assert_int_equal(hu_model_check(&m, &bad[i].sizes, &why), HU_E_SHAPE);
     if (!strstr(why, bad[i].names)) fail_msg("%s: %s", bad[i].text, why);
@@ -207,7 +207,7 @@ static void refused_by_the_net(void **state) {
   const char *why = "";
   hu_model m = model_of("lstm(units=2)");
   hu_model_sizes sizes = {.steps = 3, .vocabulary = 3};
-  hu_model_ends ends = {{5, 6}, 7, 8, 0, 0};
+  hu_model_ends ends = {.inputs = {5, 6}, .count = 7, .output = 8};
   hu_net *net = hu_net_new((size_t)1 << 45, 1);
   assert_int_equal(hu_model_build(net, &m, &sizes, &ends, &why), HU_E_SHAPE);
   assert_non_null(strstr(why, "too large"));

@@ -91,12 +91,31 @@ typedef struct model {
 static size_t rows_of(t_shape shape) { return B * (shape.h ? shape.h * shape.w : 1); }
 
 enum { MORE = 9999 };
-enum { WIDE, APART, FAR, BACK, BACK_APART, UP, SAME, ZEROS, NONE, EPS, SMALL, NEAR, SLOPE, BOUNDS, QUICK, HALF };
+enum {
+  WIDE,
+  APART,
+  FAR,
+  BACK,
+  BACK_APART,
+  UP,
+  BEHIND,
+  SAME,
+  ZEROS,
+  NONE,
+  EPS,
+  SMALL,
+  NEAR,
+  SLOPE,
+  BOUNDS,
+  QUICK,
+  HALF
+};
 static const t_more mores[] = {[WIDE] = {.windows = {{2, 3}, {2, 1}, {1, 1}, {1, 0, 0, 2}}},
                                [APART] = {.windows = {{3, 2}, {1, 2}, {2, 3}, {3, 1, 2, 1}}},
                                [FAR] = {.windows = {{2, 2}, {3, 2}, {2, 4}, {0, 2, 4, 3}}},
                                [BACK] = {.windows = {{3, 2}, {2, 3}, {1, 1}, {1, 0, 1, 1}}, .left = {1, 2}},
                                [BACK_APART] = {.windows = {{2, 3}, {1, 2}, {2, 1}, {0, 1, 2, 0}}, .left = {0, 1}},
+                               [BEHIND] = {.windows = {{2, 1}, {2, 2}, {1, 1}, {0, 0, 0, 0}}, .ceil = 1},
                                [UP] = {.windows = {{3, 3}, {2, 2}, {1, 1}, {0, 0, 0, 0}}, .ceil = 1},
                                [SAME] = {.windows = {{3, 2}, {2, 2}, {1, 1}, {0, 1, 1, 0}}},
                                [ZEROS] = {.windows = {{3, 4}, {2, 3}, {1, 1}, {1, 0, 2, 1}}, .ceil = 1, .zeros = 1},
@@ -756,6 +775,8 @@ static void windows(void **state) {
   CHECK("transposed, dilation", high, {CONV, 0, 0, 4, 1, 1, 0}, {TRANSPOSE, 1, 2, 2, MORE, BACK_APART, 0},
         {ERROR, 2, 0, 0, 0, 0, 0});
   CHECK("max pool, rounded up", image, {CONV, 0, 0, 3, 1, 1, 0}, {MAX_POOL, 1, 0, 0, MORE, UP, 0},
+        {ERROR, 2, 0, 0, 0, 0, 0});
+  CHECK("average, none behind", image, {CONV, 0, 0, 3, 1, 1, 0}, {MEAN_POOL, 1, 0, 0, MORE, BEHIND, 0},
         {ERROR, 2, 0, 0, 0, 0, 0});
   CHECK("max pool, one side", high, {CONV, 0, 0, 3, 2, 1, 1}, {MAX_POOL, 1, 0, 0, MORE, SAME, 0},
         {ERROR, 2, 0, 0, 0, 0, 0});
