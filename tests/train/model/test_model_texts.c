@@ -222,7 +222,7 @@ static void refused_by_the_net(void **state) {
   assert_int_equal(hu_model_build(net, &m, &sizes, NULL, &why), HU_E_NULL);
   assert_int_equal(hu_model_build(net, &m, &sizes, &ends, NULL), HU_OK);
   float x[4] = {0};
-  hu_model_ends odd = {{ends.inputs[0], ends.output}, 2, 0, 0, 0};
+  hu_model_ends odd = {.inputs = {ends.inputs[0], ends.output}, .count = 2};
   assert_int_equal(hu_model_feed(net, &ends, x), HU_OK);
   assert_int_equal(hu_model_feed(net, &odd, x), HU_E_SHAPE);
   odd.count = 3;
