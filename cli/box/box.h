@@ -16,9 +16,13 @@ typedef struct id_box {
   id_answer *answer;
   void *context;
   uint64_t asked;    /* questions so far */
+  size_t batch;      /* of a program that answers so many lines at once, or none; 0: each when it comes */
   const char *doing; /* what is looked for with them, for the line of id_progress; NULL: nothing yet */
   double reported;   /* when the last one was */
 } id_box;
+
+/* Returns how many questions are best put at once, where many are there: about 1000, whole batches. */
+size_t id_rows_at_once(const id_box *box);
 
 /* Says now and then on standard error how far long work is, also where that is no terminal (progress_due). */
 void id_progress(id_box *box);
@@ -37,9 +41,10 @@ double id_stop_left(void);
 int id_ask(id_box *box, id_vectors *questions, size_t first, size_t count);
 
 /* A program that is asked by lines, as `halfulp mma` is: standard input and output, one answer for each line, in order.
- * `seconds`: how long an answer may take. */
+ * `seconds`: how long an answer may take. `batch`: lines are sent in whole batches of so many, the last one repeated
+ * where there are fewer, and the answers to these dropped; 0 is 1. */
 typedef struct id_program id_program;
-id_program *id_program_start(const id_shape *shape, char *const *command, double seconds, FILE *log);
+id_program *id_program_start(const id_shape *shape, char *const *command, double seconds, size_t batch, FILE *log);
 int id_program_answer(void *program, size_t count, const void *a, const void *b, const void *c, const void *sa,
                       const void *sb, void *results);
 /* Ends the program if it does not end by itself when its input does. */

@@ -26,6 +26,7 @@ struct id_program {
   pid_t pid; /* 0: no process of ours */
   int in, out;
   double seconds;
+  size_t batch; /* lines are sent in multiples of it */
   FILE *log;
   char line[LINE_MOST]; /* the answer that is coming in */
   size_t length;
@@ -70,6 +71,7 @@ static id_program *program_of(const id_shape *shape, int in, int out, double sec
   if (!program) return NULL;
   program->shape = shape;
   program->in = in;
+  program->batch = 1;
   program->out = out;
   program->seconds = seconds;
   program->log = log;
@@ -77,7 +79,7 @@ static id_program *program_of(const id_shape *shape, int in, int out, double sec
   return program;
 }
 
-id_program *id_program_start(const id_shape *shape, char *const *command, double seconds, FILE *log) {
+id_program *id_program_start(const id_shape *shape, char *const *command, double seconds, size_t batch, FILE *log) {
   int to[2], ours, theirs;
   if (pipe2(to, O_CLOEXEC) != 0 || !open_output(&ours, &theirs)) {
     cli_fail(command[0], "%s", strerror(errno));
@@ -90,6 +92,7 @@ id_program *id_program_start(const id_shape *shape, char *const *command, double
   close(theirs);
   if (pid > 0) {
     program->pid = pid;
+    program->batch = batch ? batch : 1;
     return program;
   }
   cli_fail(command[0], "%s", strerror(errno));
@@ -126,8 +129,8 @@ void id_program_end(id_program *program) {
 typedef struct asking {
   id_program *program;
   id_vectors view; /* the caller's arrays */
-  char *text;      /* all questions */
-  size_t size, sent, count, got;
+  char *text;      /* all lines: questions, then the last one until the batch is full */
+  size_t size, sent, count, lines, got;
 } asking;
 
 static void name_question(const asking *batch, char *text, size_t size) {
@@ -199,10 +202,14 @@ static int take_answer(asking *batch) {
   char *at = program->line;
   program->line[program->length] = 0;
   program->length = 0;
+  if (batch->got >= batch->count && batch->got < batch->lines) {
+    batch->got++;
+    return CLI_OK;
+  }
   while (*at == ' ' || *at == '\t') at++;
   for (size_t n = strlen(at); n && strchr(" \t\r", at[n - 1]); n--) at[n - 1] = 0;
   if (!strncmp(at, "0x", 2) || !strncmp(at, "0X", 2)) at += 2;
-  if (batch->got == batch->count) return cli_fail(NULL, "the box gives more lines than it was asked: '%.60s'", at);
+  if (batch->got == batch->lines) return cli_fail(NULL, "the box gives more lines than it was asked: '%.60s'", at);
   if (strlen(at) != digits || !hex_parse(&x, at, digits)) {
     name_question(batch, question, sizeof question);
     return cli_fail(NULL, "the box answers '%.60s', which is not %u hex digits; the question was %s%s", at, digits,
@@ -245,7 +252,7 @@ static int send_more(asking *batch) {
 
 static int converse(asking *batch) {
   static char bytes[READ_SIZE];
-  while (batch->got < batch->count) {
+  while (batch->got < batch->lines) {
     struct pollfd polled[2] = {{batch->program->out, POLLIN, 0},
                                {batch->sent < batch->size ? batch->program->in : -1, POLLOUT, 0}};
     int ready = poll(polled, 2, (int)(fmin(batch->program->seconds, id_stop_left()) * 1000) + 1);
@@ -273,8 +280,9 @@ int id_program_answer(void *context, size_t count, const void *a, const void *b,
   memcpy(batch.view.column, columns, sizeof columns);
   FILE *out = open_memstream(&batch.text, &batch.size);
   if (!out) return cli_fail(NULL, "not enough memory");
-  for (size_t i = 0; i < count; i++) {
-    id_vectors_print(out, &batch.view, i);
+  batch.lines = (count + batch.program->batch - 1) / batch.program->batch * batch.program->batch;
+  for (size_t i = 0; i < batch.lines; i++) {
+    id_vectors_print(out, &batch.view, i < count ? i : count - 1);
     fputc('\n', out);
   }
   if (fclose(out) != 0) return cli_fail(NULL, "not enough memory");

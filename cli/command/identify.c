@@ -36,7 +36,8 @@ enum {
   KEY_TRIES,
   KEY_QUANTIZER,
   KEY_ANSWER,
-  KEY_SECONDS
+  KEY_SECONDS,
+  KEY_BATCH
 };
 
 /* What is asked for. */
@@ -47,7 +48,7 @@ enum { OF_BOX = CLI_FOR(IDENTIFY), OF_MODELS = OF_BOX | CLI_FOR(DISTINGUISH), OF
 typedef struct state {
   id_shape shape;
   int has_a, has_b, has_d, json, explain, gemm, distinguish, answer;
-  uint64_t k, every, seed, verify, timeout, tile, tries, seconds;
+  uint64_t k, every, seed, verify, timeout, tile, tries, seconds, batch;
   const char *library, *function, *beside, *log, *golden, *report, *quantizer;
 } state;
 
@@ -77,6 +78,7 @@ static int set(void *into, int key, const char *value) {
     case KEY_SCALE: return cli_read_format(&asked->shape.scale, value);
     case KEY_EVERY: return cli_read_u64(&asked->every, "--share", value, 1, 4096);
     case KEY_TILE: return cli_read_u64(&asked->tile, "--tile", value, 1, 1024);
+    case KEY_BATCH: return cli_read_u64(&asked->batch, "--batch", value, 1, 1 << 20);
     case KEY_SECONDS: return cli_read_u64(&asked->seconds, "--seconds", value, 1, 31536000);
     case KEY_TIMEOUT: return cli_read_u64(&asked->timeout, "--timeout", value, 1, 86400);
     case KEY_VERIFY: return cli_read_u64(&asked->verify, "--verify", value, 0, UINT64_C(1) << 40);
@@ -119,6 +121,8 @@ static const cli_option options[] = {
     {KEY_TILE | OF_BOX, "tile", "N", "--gemm: rows of A and columns of B in one product; default 16"},
     {KEY_BESIDE | OF_BOX, "beside", "FILE",
      "the box reads standard output and answers on standard input; the report is FILE"},
+    {KEY_BATCH | OF_BOX, "batch", "N",
+     "the command reads N lines before it answers them, as a pipeline does; the last line is repeated to fill them"},
     {KEY_TIMEOUT | OF_BOXES, "timeout", "N",
      "seconds that the box may be silent, with --quantizer may run; default 30"},
     {KEY_SECONDS | OF_BOX, "seconds", "N", "end the search after so long and print what is known by then"},
@@ -211,6 +215,8 @@ typedef struct opened {
 static int open_box(id_box *box, opened *server, const state *asked, char **operands, int count, FILE *log) {
   int boxes = (count > 0) + (asked->library != NULL) + (asked->beside != NULL);
   if (boxes != 1) return cli_fail(NULL, "identify: name one box: -- COMMAND, --library FILE or --beside FILE");
+  if (asked->batch && (asked->library || asked->beside || asked->gemm))
+    return cli_fail(NULL, "identify: --batch is for a command that answers lines");
   box->shape = asked->shape;
   if (asked->library) {
     server->library =
@@ -222,8 +228,10 @@ static int open_box(id_box *box, opened *server, const state *asked, char **oper
     box->context = server->files;
     box->answer = id_files_answer;
   } else {
-    server->program = asked->beside ? id_program_beside(&box->shape, (double)asked->timeout, log)
-                                    : id_program_start(&box->shape, operands, (double)asked->timeout, log);
+    server->program = asked->beside
+                          ? id_program_beside(&box->shape, (double)asked->timeout, log)
+                          : id_program_start(&box->shape, operands, (double)asked->timeout, (size_t)asked->batch, log);
+    box->batch = (size_t)asked->batch;
     box->context = server->program;
     box->answer = id_program_answer;
   }

@@ -122,14 +122,13 @@ static int shorten(id_search *search, id_result *result, int kind) {
   return attempt.status;
 }
 
-enum { BATCH = 1024 };
-
 static int draw_and_keep(id_search *search, uint64_t count, id_result *result) {
   id_vectors questions;
   int status = CLI_OK, kind = 0;
+  size_t most = id_rows_at_once(search->box);
   id_vectors_start(&questions, &search->box->shape);
   while (result->checked < count && status == CLI_OK) {
-    size_t rows = count - result->checked < BATCH ? (size_t)(count - result->checked) : BATCH;
+    size_t rows = count - result->checked < most ? (size_t)(count - result->checked) : most;
     questions.count = 0;
     if (id_vectors_grow(&questions, rows) == SIZE_MAX) status = cli_fail(NULL, "not enough memory");
     if (status != CLI_OK) break;

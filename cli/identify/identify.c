@@ -63,19 +63,20 @@ static int look_at_health(id_search *search, id_result *result) {
 
 /* ---- verification ---- */
 
-enum { BATCH = 1024, MENDINGS = 6 };
+enum { MENDINGS = 6 };
 
 /* Asks drawn questions of all kinds; *failed: one was added to those asked that the model does not give. */
 static int verify_drawn(id_search *search, const hu_accum *model, uint64_t count, uint64_t *done, int *failed) {
   id_vectors questions;
   int status = CLI_OK, kind = 0;
+  size_t most = id_rows_at_once(search->box);
   *done = 0;
   *failed = 0;
   search->box->doing = "verification";
   id_vectors_start(&questions, &search->box->shape);
-  if (id_vectors_grow(&questions, BATCH) == SIZE_MAX) return cli_fail(NULL, "not enough memory");
+  if (id_vectors_grow(&questions, most) == SIZE_MAX) return cli_fail(NULL, "not enough memory");
   while (*done < count && status == CLI_OK && !*failed) {
-    size_t rows = count - *done < BATCH ? (size_t)(count - *done) : BATCH;
+    size_t rows = count - *done < most ? (size_t)(count - *done) : most;
     id_draw(&questions, 0, rows, kind++ % ID_DRAW_KINDS, &search->random);
     status = id_ask(search->box, &questions, 0, rows);
     if (status != CLI_OK) break;
@@ -126,15 +127,16 @@ static int follow_tree(id_search *search, const id_settings *settings, id_result
   id_vectors questions;
   int possible[SUMS], left = 0, status = CLI_OK, kind = 0;
   uint64_t done = 0;
+  size_t most = id_rows_at_once(search->box);
   for (kind = 0; kind < SUMS; kind++)
     left += possible[kind] = id_sum_is_possible(&result->tree, &search->box->shape, kind / 2);
   if (!left) return CLI_OK;
   id_vectors_start(&questions, &search->box->shape);
-  if (id_vectors_grow(&questions, BATCH) == SIZE_MAX) return cli_fail(NULL, "not enough memory");
+  if (id_vectors_grow(&questions, most) == SIZE_MAX) return cli_fail(NULL, "not enough memory");
   while (done < settings->verify && status == CLI_OK && left) {
-    id_draw(&questions, 0, BATCH, done / BATCH % 2 ? ID_DRAW_MANY : ID_DRAW_FEW, &search->random);
-    status = id_ask(search->box, &questions, 0, BATCH);
-    for (size_t i = 0; i < BATCH && status == CLI_OK; i++) {
+    id_draw(&questions, 0, most, done / most % 2 ? ID_DRAW_MANY : ID_DRAW_FEW, &search->random);
+    status = id_ask(search->box, &questions, 0, most);
+    for (size_t i = 0; i < most && status == CLI_OK; i++) {
       for (kind = 0; kind < SUMS; kind++) {
         uint64_t answer = id_get(&questions, ID_D, i, 0);
         if (!possible[kind] ||
@@ -144,7 +146,7 @@ static int follow_tree(id_search *search, const id_settings *settings, id_result
         left--;
       }
     }
-    done += BATCH;
+    done += most;
   }
   id_vectors_free(&questions);
   kind = 0;

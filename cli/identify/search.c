@@ -53,6 +53,11 @@ void id_progress(id_box *box) {
              (unsigned long long)box->asked);
 }
 
+size_t id_rows_at_once(const id_box *box) {
+  enum { ROWS = 1024 };
+  return box->batch > 1 ? (ROWS + box->batch - 1) / box->batch * box->batch : ROWS;
+}
+
 int id_ask(id_box *box, id_vectors *questions, size_t first, size_t count) {
   const void *at[ID_COLUMNS];
   void *result = NULL;
@@ -170,6 +175,16 @@ static int split_groups(const table *answers, size_t count, size_t j, int *into)
   return groups;
 }
 
+/* Lets questions i and j change places. */
+static void to_front(table *answers, size_t count, size_t i, size_t j) {
+  id_vectors_swap(&answers->pool, i, j);
+  for (size_t k = 0; k < count; k++) {
+    uint64_t kept = answers->answer[k][i];
+    answers->answer[k][i] = answers->answer[k][j];
+    answers->answer[k][j] = kept;
+  }
+}
+
 /* Asks up to PICKS questions that split the sample; *picked says how many. */
 static int ask_best(id_search *search, const sample *drawn, int kind, size_t *picked) {
   static table answers;
@@ -181,10 +196,10 @@ static int ask_best(id_search *search, const sample *drawn, int kind, size_t *pi
   fill_answers(&answers, drawn, search->zeros_alike);
   memset(answers.group, 0, sizeof answers.group);
   answers.groups = 1;
-  while (*picked < PICKS && status == CLI_OK) {
-    size_t best = 0;
+  while (*picked < PICKS) {
+    size_t best = *picked;
     int most = answers.groups;
-    for (size_t j = 0; j < POOL; j++) {
+    for (size_t j = *picked; j < POOL; j++) {
       int groups = split_groups(&answers, drawn->count, j, NULL);
       if (groups <= most) continue;
       most = groups;
@@ -192,9 +207,9 @@ static int ask_best(id_search *search, const sample *drawn, int kind, size_t *pi
     }
     if (most == answers.groups) break;
     answers.groups = split_groups(&answers, drawn->count, best, answers.group);
-    status = id_ask_rows(search, &answers.pool, best, 1);
-    ++*picked;
+    to_front(&answers, drawn->count, best, (*picked)++);
   }
+  if (*picked) status = id_ask_rows(search, &answers.pool, 0, *picked);
   id_vectors_free(&answers.pool);
   return status;
 }

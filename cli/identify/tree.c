@@ -43,31 +43,31 @@ static int choose(mask *probe, int normal) {
 }
 
 /* Makes product k of two powers of two. */
-static void put_power(mask *probe, size_t k, int exponent, int negative) {
+static void put_power(mask *probe, size_t row, size_t k, int exponent, int negative) {
   int low = larger(probe->a.emin - probe->a.digits, exponent - probe->b.emax);
   int high = smaller(probe->a.emax, exponent - probe->b.emin + probe->b.digits);
   int ea = larger(low, smaller(high, exponent / 2));
   if (probe->search->box->shape.sums) ea = exponent;
   uint64_t a = id_operand_power(&probe->a, ea), b = id_operand_power(&probe->b, exponent - ea);
-  id_put(&probe->questions, ID_A, 0, k, negative ? id_operand_negated(&probe->a, a) : a);
-  id_put(&probe->questions, ID_B, 0, k, b);
+  id_put(&probe->questions, ID_A, row, k, negative ? id_operand_negated(&probe->a, a) : a);
+  id_put(&probe->questions, ID_B, row, k, b);
 }
 
-static void put_leaf(mask *probe, int leaf, int exponent, int negative) {
+static void put_leaf(mask *probe, size_t row, int leaf, int exponent, int negative) {
   if (leaf < probe->tree->n) {
-    put_power(probe, (size_t)leaf, exponent, negative);
+    put_power(probe, row, (size_t)leaf, exponent, negative);
     return;
   }
   uint64_t c = id_operand_power(&probe->result, exponent);
-  id_put(&probe->questions, ID_C, 0, 0, negative ? id_operand_negated(&probe->result, c) : c);
+  id_put(&probe->questions, ID_C, row, 0, negative ? id_operand_negated(&probe->result, c) : c);
 }
 
-static int ask(mask *probe) {
-  int status = id_ask(probe->search->box, &probe->questions, 0, 1);
-  size_t at = status ? SIZE_MAX : id_vectors_grow(&probe->search->later, 1);
+static int ask(mask *probe, size_t count) {
+  int status = id_ask(probe->search->box, &probe->questions, 0, count);
+  size_t at = status ? SIZE_MAX : id_vectors_grow(&probe->search->later, count);
   if (status) return status;
   if (at == SIZE_MAX) return cli_fail(NULL, "not enough memory");
-  id_vectors_copy(&probe->search->later, at, &probe->questions, 0);
+  for (size_t row = 0; row < count; row++) id_vectors_copy(&probe->search->later, at + row, &probe->questions, row);
   return CLI_OK;
 }
 
@@ -75,18 +75,22 @@ static int ask(mask *probe) {
 static int leaves_of(const mask *probe) { return probe->tree->n + !probe->search->box->shape.without_c; }
 
 /* Returns what came out, in units. */
-static double units(const mask *probe) {
-  return ldexp(id_value(probe->result.element, id_get(&probe->questions, ID_D, 0, 0)), -probe->unit);
+static double units(const mask *probe, size_t row) {
+  return ldexp(id_value(probe->result.element, id_get(&probe->questions, ID_D, row, 0)), -probe->unit);
 }
 
-/* Returns how many terms M at i and -M at j make vanish. */
-static int swallowed(mask *probe, int i, int j) {
+/* Finds how many terms M at the first leaf and -M at each other one make vanish; all these are asked at once. */
+static void find_swallowed(mask *probe, const int *leaf, int count, int *size) {
   int leaves = leaves_of(probe);
-  for (int k = 0; k < leaves; k++) put_leaf(probe, k, k == i || k == j ? probe->high : probe->unit, k == j);
-  probe->status = ask(probe);
-  double left = probe->status ? 0 : units(probe);
-  if (probe->status == 0 && !(left >= 0 && left <= leaves - 2 && left == floor(left))) probe->status = -1;
-  return probe->status ? 0 : leaves - (int)left;
+  for (int j = 1; j < count; j++)
+    for (int k = 0; k < leaves; k++)
+      put_leaf(probe, (size_t)j - 1, k, k == leaf[0] || k == leaf[j] ? probe->high : probe->unit, k == leaf[j]);
+  probe->status = ask(probe, (size_t)count - 1);
+  for (int j = 1; j < count; j++) {
+    double left = probe->status ? 0 : units(probe, (size_t)j - 1);
+    if (probe->status == 0 && !(left >= 0 && left <= leaves - 2 && left == floor(left))) probe->status = -1;
+    size[j] = probe->status ? 0 : leaves - (int)left;
+  }
 }
 
 /* Raises the unit for a box that flushes subnormal numbers, or that cuts so low, loses units everywhere, not only
@@ -96,9 +100,9 @@ static void raise_unit(mask *probe) {
   mask normal = *probe;
   int leaves = leaves_of(probe);
   if (!probe->subnormal || !choose(&normal, 1)) return;
-  for (int k = 0; k < leaves; k++) put_leaf(probe, k, probe->unit, 0);
+  for (int k = 0; k < leaves; k++) put_leaf(probe, 0, k, probe->unit, 0);
   probe->status = id_ask(probe->search->box, &probe->questions, 0, 1);
-  if (probe->status || units(probe) == leaves) return;
+  if (probe->status || units(probe, 0) == leaves) return;
   probe->high = normal.high;
   probe->unit = normal.unit;
 }
@@ -149,7 +153,7 @@ static int build(mask *probe, const int *leaf, int count) {
   if (count == 1 || root < 0) return root;
   int *size = malloc(2 * (size_t)count * sizeof *size), *some = size ? size + count : NULL, n = 0;
   if (!size) return -1;
-  for (int j = 1; j < count && probe->status == 0; j++) size[j] = swallowed(probe, leaf[0], leaf[j]);
+  if (probe->status == 0) find_swallowed(probe, leaf, count, size);
   for (int least; probe->status == 0 && root >= 0; root = join(probe->tree, root, build(probe, some, n), least)) {
     least = INT32_MAX;
     for (int j = 1; j < count; j++)
@@ -226,7 +230,8 @@ int id_tree_find(id_search *search, id_tree *tree) {
   if (!choose(&probe, 0)) return CLI_OK;
   int *leaf = malloc(((size_t)tree->n + 1) * sizeof *leaf);
   id_vectors_start(&probe.questions, shape);
-  if (!leaf || id_vectors_grow(&probe.questions, 1) == SIZE_MAX) return cli_fail(NULL, "not enough memory");
+  if (!leaf || id_vectors_grow(&probe.questions, (size_t)tree->n + 1) == SIZE_MAX)
+    return cli_fail(NULL, "not enough memory");
   int count = leaves_of(&probe);
   raise_unit(&probe);
   for (int k = 0; k < count; k++) leaf[k] = (k + tree->n) % count; /* C first */

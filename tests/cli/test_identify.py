@@ -253,7 +253,7 @@ class Misbehaviour(unittest.TestCase):
 
     def test_wrong_use(self):
         for args in ((), ('--fa', 'binary16'), ('--fa', 'binary16', '--library', 'x', '--', 'y'), ('--fa', 'nothing', '--', 'y'),
-                     ('--fa', 'binary16', '--share', '32', '--', 'y'), ('--fa', 'binary16', '--library', '/nonexistent.so')):
+                     ('--fa', 'binary16', '--share', '32', '--', 'y'), ('--fa', 'binary16', '--batch', '9', '--library', 'y'), ('--fa', 'binary16', '--library', '/nonexistent.so')):
             self.assertEqual(identify(*args).returncode, 2, args)
 
 
@@ -327,6 +327,17 @@ class FirstQuestions(unittest.TestCase):
             d = run('mma', z['model'], '--fa', 'binary16', '--fb', 'binary16', '--fd', 'binary32', stdin=f['question'] + '\n').stdout.decode().strip()
             self.assertEqual('0x' + d, f['model_gives']['code'])
             self.assertNotEqual(f['box'], f['model_gives'])
+
+    def test_batches(self):
+        """A box that reads 100 lines before it answers them is found as one that answers each; fewer calls, and nobody waits."""
+        lines = 'import struct, subprocess\nwhile True:\n  some = [sys.stdin.readline() for _ in range(100)]\n  if not some[-1]: break\n'
+        lines += '  d = subprocess.run([%r, "mma", "intel.vdpbf16ps"], input="".join(some), capture_output=True, text=True, check=True)\n' % HALFULP
+        lines += '  sys.stdout.write(d.stdout)\n  sys.stdout.flush()\n'
+        with tempfile.TemporaryDirectory() as folder:
+            done = identify('--json', '--fa', 'bfloat16', '--k', '2', '--verify', '2000', '--batch', '100', *program(folder, lines))
+        z = json.loads(done.stdout)
+        self.assertEqual((z['verdict'], done.stderr), ('found', b''))
+        self.assertIn('intel.vdpbf16ps', z['presets'])
 
     def test_stopped(self):
         """By a time or a signal: the order and what gives most answers are printed."""
