@@ -10,6 +10,7 @@
 #include "cli/base/progress.h"
 #include "cli/base/shipped.h"
 #include "cli/experiment/experiment.h"
+#include "cli/experiment/attribute.h"
 #include "cli/experiment/budget.h"
 #include "cli/experiment/ledger.h"
 #include "files/suggest.h"
@@ -18,7 +19,7 @@
 
 enum { SETS_MAX = 64 };
 typedef struct experiment_state {
-  int json, all, quick;
+  int json, all, quick, attribute;
   const char *data, *out, *threads, *row;
   budget_how table;    /* of --paper */
   ledger_how cell;     /* of --cell */
@@ -50,7 +51,8 @@ enum {
   KEY_LEDGER,
   KEY_VERIFY,
   KEY_KEEP,
-  KEY_COMMIT
+  KEY_COMMIT,
+  KEY_ATTRIBUTE
 };
 enum { SEEDS = 3, SEEDS_MOST = 1000 };
 
@@ -95,6 +97,7 @@ static int set(void *context, int key, const char *value) {
   if (key == KEY_VERIFY) state->cell.verify = value;
   if (key == KEY_KEEP) state->cell.keep = 1;
   if (key == KEY_COMMIT) state->cell.commit = value;
+  if (key == KEY_ATTRIBUTE) state->attribute = 1;
   if (key == KEY_OVERWRITE) state->table.overwrite = 1;
   if (key == KEY_BUDGET) return budget_read_time(&state->table.seconds, value);
   if (key == KEY_CONFIGS) state->configs = value;
@@ -139,6 +142,7 @@ static const cli_option options[] = {
     {KEY_VERIFY, "verify", "FROM..TO", "with --cell: replay these steps alone, and compare their digests"},
     {KEY_KEEP, "keep", NULL, "with --cell and --output: keep the checkpoint of every 1000 steps"},
     {KEY_COMMIT, "commit", "TEXT", "with --cell: the commit of the sources that the ledger is to name"},
+    {KEY_ATTRIBUTE, "attribute", NULL, "with --cell and --output: find the roundings that cost its accuracy"},
     {'j', "threads", "N", "as --set run.threads=N: the result is the same for any number"},
     CLI_OPTION_JSON,
     {0}};
@@ -300,7 +304,15 @@ static int run_cell(experiment_state *state) {
   how.pairs = state->pairs;
   how.engine = state->engine;
   how.json = state->json;
-  if (!how.path) return cli_fail(NULL, "experiment: --cell requires --ledger");
+  if (state->attribute) {
+    if (how.path || is_of_cell(&how))
+      return cli_fail(NULL,
+                      "experiment: --attribute has a ledger of its own: no --ledger, --verify, --keep or --commit");
+    if (!how.out) return cli_fail(NULL, "experiment: --attribute requires --output");
+    return attribute_command(&how, state->seeds ? state->seeds : SEEDS, state->table.seconds);
+  }
+  if (state->table.seconds > 0) return cli_fail(NULL, "experiment: --budget of a cell requires --attribute");
+  if (!how.path) return cli_fail(NULL, "experiment: --cell requires --ledger or --attribute");
   if (how.keep && !how.out) return cli_fail(NULL, "experiment: --keep requires --output");
   if (how.verify && (how.keep || how.commit))
     return cli_fail(NULL, "experiment: --verify writes nothing: no --keep and no --commit");
@@ -319,14 +331,14 @@ int cli_experiment(int argc, char **argv) {
     }
     if (state.cell.cell) {
       const budget_how *of = &state.table;
-      int others = of->paper || of->table || of->row || of->seconds > 0 || of->overwrite || state.configs;
+      int others = of->paper || of->table || of->row || of->overwrite || state.configs;
       status =
           count || state.all || state.quick || state.row || others
               ? cli_fail(NULL, "experiment: --cell stands without NAME, --all, --quick, --run, and --paper's options")
               : find_device(&state);
       if (status == CLI_OK) status = run_cell(&state);
-    } else if (is_of_cell(&state.cell)) {
-      status = cli_fail(NULL, "experiment: --ledger, --verify, --keep and --commit require --cell");
+    } else if (is_of_cell(&state.cell) || state.attribute) {
+      status = cli_fail(NULL, "experiment: --ledger, --verify, --keep, --commit and --attribute require --cell");
     } else if (state.table.paper) {
       status = count || state.all || state.quick || state.row
                    ? cli_fail(NULL, "experiment: --paper stands without NAME, --all, --quick and --run")

@@ -44,6 +44,13 @@ int ledger_command(const ledger_how *how);
  * refuses another one than the ledger's. */
 int ledger_begin(ledger_cell *cell);
 
+/* Sets the keys of a cell: those of its first line, if it is not NULL, else as above. */
+int ledger_set_keys(hu_trainer *trainer, const ledger_how *how, const job_entry *first);
+/* Begins its run. */
+int ledger_begin_trainer(hu_trainer *trainer, const ledger_how *how);
+/* Returns a digest of the keys that weights depend on, without where files lie, and of what the run has read. */
+uint64_t ledger_sources(const hu_trainer *trainer);
+
 /* Takes the digests of a step (ledger_line.c): compares them with those that the ledger has, adds a line where one is
  * due and missing. */
 int ledger_take(ledger_cell *cell);

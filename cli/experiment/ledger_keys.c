@@ -47,28 +47,26 @@ static int find_cell(table_cell *z, const char *name) {
   return longest > 0;
 }
 
-/* Sets the keys that the ledger has of the cell. */
-static int set_recorded(const ledger_cell *cell, const job_entry *entry) {
+/* Sets the keys that a line of the ledger has. */
+static int set_recorded(hu_trainer *trainer, const char *path, const job_entry *entry) {
   cli_pairs pairs;
   int status = CLI_OK;
   if (!cli_pairs_read_text(&pairs, entry->field[JOB_MORE]))
-    return cli_fail(cell->how->path, "%s: its result is no JSON object of one line", entry->field[JOB_ITEM]);
+    return cli_fail(path, "%s: its result is no JSON object of one line", entry->field[JOB_ITEM]);
   for (size_t i = 0; i < pairs.count && status == CLI_OK; i++) {
-    if (hu_trainer_get(cell->run.trainer, pairs.pair[i].name))
-      status = set_key(cell->run.trainer, pairs.pair[i].name, pairs.pair[i].text);
+    if (hu_trainer_get(trainer, pairs.pair[i].name)) status = set_key(trainer, pairs.pair[i].name, pairs.pair[i].text);
   }
   cli_pairs_free(&pairs);
   return status;
 }
 
-static int set_keys(const ledger_cell *cell, const job_entry *first) {
-  const ledger_how *how = cell->how;
+int ledger_set_keys(hu_trainer *trainer, const ledger_how *how, const job_entry *first) {
   table_cell of;
   int status = CLI_OK;
   if (first)
-    status = set_recorded(cell, first);
+    status = set_recorded(trainer, how->path, first);
   else if (find_cell(&of, how->cell))
-    status = table_cell_keys(&of, how->stand_in, 1, set_key, cell->run.trainer);
+    status = table_cell_keys(&of, how->stand_in, 1, set_key, trainer);
   else if (how->verify)
     return cli_fail(how->path, "has no line %s@0, which says what the cell is", how->cell);
   else if (!how->pairs || !how->pairs[0])
@@ -77,15 +75,21 @@ static int set_keys(const ledger_cell *cell, const job_entry *first) {
                     "FOLDER` writes all of them), and no --set says what it is",
                     how->cell);
   for (const char *const *at = how->pairs; at && at[0] && status == CLI_OK; at += 2)
-    status = set_key(cell->run.trainer, at[0], at[1]);
-  if (status == CLI_OK && how->threads) status = set_key(cell->run.trainer, "run.threads", how->threads);
-  return status;
+    status = set_key(trainer, at[0], at[1]);
+  return status == CLI_OK && how->threads ? set_key(trainer, "run.threads", how->threads) : status;
+}
+
+int ledger_begin_trainer(hu_trainer *trainer, const ledger_how *how) {
+  char why[HU_DATA_WHY_MAX] = "";
+  hu_status error = hu_trainer_set_engine(trainer, how->engine);
+  if (error == HU_OK)
+    error = hu_trainer_begin(trainer, how->data ? how->data : train_data_folder(trainer, "data"), why);
+  return error == HU_OK ? CLI_OK : cli_fail(NULL, "%s: %s", how->cell, *why ? why : hu_status_text(error));
 }
 
 /* ---- what digests depend on ---- */
 
-/* A digest of the keys that weights depend on, without where files lie, and of what the run has read. */
-static uint64_t sources_of(const hu_trainer *trainer) {
+uint64_t ledger_sources(const hu_trainer *trainer) {
   uint64_t z = JOB_DIGEST_START, data = hu_trainer_data_digest(trainer);
   for (size_t i = 0; i < hu_trainer_key_count(); i++) {
     hu_trainer_key key = hu_trainer_key_at(i);
@@ -118,15 +122,12 @@ static int refuse(const ledger_cell *cell, const job_entry *first) {
 }
 
 int ledger_begin(ledger_cell *cell) {
-  char why[HU_DATA_WHY_MAX] = "", item[LEDGER_NAME_MAX + 24];
+  char item[LEDGER_NAME_MAX + 24];
   const job_entry *first = job_ledger_find(&cell->ledger, ledger_item(item, cell, 0));
   hu_trainer *trainer = cell->run.trainer = hu_trainer_new();
-  int status = trainer ? set_keys(cell, first) : cli_fail(NULL, "out of memory");
+  int status = trainer ? ledger_set_keys(trainer, cell->how, first) : cli_fail(NULL, "out of memory");
+  if (status == CLI_OK) status = ledger_begin_trainer(trainer, cell->how);
   if (status != CLI_OK) return status;
-  hu_status error = hu_trainer_set_engine(trainer, cell->how->engine);
-  const char *folder = cell->how->data ? cell->how->data : train_data_folder(trainer, "data");
-  if (error == HU_OK) error = hu_trainer_begin(trainer, folder, why);
-  if (error != HU_OK) return cli_fail(NULL, "%s: %s", cell->how->cell, *why ? why : hu_status_text(error));
-  snprintf(cell->sources, sizeof cell->sources, "%016" PRIx64, sources_of(trainer));
+  snprintf(cell->sources, sizeof cell->sources, "%016" PRIx64, ledger_sources(trainer));
   return first && strcmp(first->field[JOB_SOURCES], cell->sources) != 0 ? refuse(cell, first) : CLI_OK;
 }

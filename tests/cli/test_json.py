@@ -13,7 +13,8 @@ import shapes  # noqa: E402
 import support  # noqa: E402
 
 DOCS = os.environ["HALFULP_DOCS"]
-PAGES = ("json.md", "training/command.md", "training/sweep.md", "training/experiments.md", "training/ledger.md")
+PAGES = ("json.md", "training/command.md", "training/sweep.md", "training/experiments.md", "training/ledger.md",
+         "training/attribute.md")
 TYPES = {"string": str, "integer": int, "number": (int, float), "boolean": bool, "object": dict, "array": list,
          "null": type(None)}
 
@@ -242,6 +243,8 @@ class Json(support.Examples):
         self.holds("experiment --budget", "experiment", "--paper", "s2fp8", "--table", "4", "--budget", "5m", "--stand-in", "--set",
                    "run.steps=2", "--output", self.path("b"))
         self.holds("experiment --cell", "experiment", "--cell", "x", "--ledger", self.path("l"), "--set", "data.set=teacher", "--set", "run.steps=2")
+        self.holds("experiment --attribute", "experiment", "--cell", "x", "--attribute", "--output", self.path("a"), "--seeds", "1",
+                   "--set", "data.set=teacher", "--set", "run.steps=2", "--set", "precision.system=bfloat16")
         config = self.write("x.ini", b"[data]\nset = teacher\n[model]\nnet = linear\n[run]\nsteps = 2\n")
         self.holds("train", "train", config)
         # A run that comes to nothing has a loss that is no number, and says so.

@@ -158,12 +158,26 @@ int hui_off_changes(const hu_trainer *trainer, uint64_t before) {
   return 0;
 }
 
-int hui_off_begins(const char *text, uint64_t step) {
-  entry one;
-  while (*text && read_entry(&text, &one)) {
-    if (one.from < step) return 0;
+/* Goes to the next entry that begins before a step; its end is the step at the latest. */
+static int next_before(const char **text, uint64_t step, entry *z) {
+  while (**text && read_entry(text, z)) {
+    if (z->from >= step) continue;
+    if (z->to > step) z->to = step;
+    return 1;
   }
-  return 1;
+  return 0;
+}
+
+int hui_off_same_before(const char *x, const char *y, uint64_t step) {
+  entry a, b;
+  for (;;) {
+    int more = next_before(&x, step, &a);
+    if (more != next_before(&y, step, &b)) return 0;
+    if (!more) return 1;
+    if (a.length != b.length || strncmp(a.layer, b.layer, a.length) != 0 || a.parts != b.parts || a.from != b.from ||
+        a.to != b.to)
+      return 0;
+  }
 }
 
 int hui_off_next(const hu_trainer *trainer, uint64_t *step) {

@@ -248,11 +248,11 @@ static hu_status same_network(const hu_trainer *trainer, const char *text, char 
   return hui_say(why, HU_E_TRAIN, "model.file: %s: not the text that the run began with", trainer->keys.network);
 }
 
-/* Are roundings left out by the two runs only from the step on that the text is of? */
+/* Do two values of precision.off differ only from the step on that the text is of? */
 static int are_off_later(const hu_trainer *trainer, const char *text, const hu_trainer_key *key, const char *there) {
   uint64_t step;
   return strcmp(key->name, "precision.off") == 0 && hui_state_count(text, "step", &step) && hui_off_is_text(there) &&
-         hui_off_begins(there, step) && hui_off_begins(trainer->keys.off, step);
+         hui_off_same_before(there, trainer->keys.off, step);
 }
 
 static hu_status same_keys(const hu_trainer *trainer, const char *text, char *why) {

@@ -229,9 +229,10 @@ uint32_t hui_off_of_operator(const hu_trainer *trainer, int op);
 uint32_t hui_off_of_parameter(const hu_trainer *trainer, int parameter);
 /* Takes these parts out of a product's roundings. */
 void hui_off_product(hu_product_rounding *rounding, uint32_t parts);
-/* Are other parts left out in the next step than in step `before`? Does a text leave nothing out before a step? */
+/* Are other parts left out in the next step than in step `before`? */
 int hui_off_changes(const hu_trainer *trainer, uint64_t before);
-int hui_off_begins(const char *text, uint64_t step);
+/* Do two texts have the same entries, as far as these are of steps before `step`? */
+int hui_off_same_before(const char *x, const char *y, uint64_t step);
 /* Goes to the next step from which others are left out; 0: there is none. */
 int hui_off_next(const hu_trainer *trainer, uint64_t *step);
 

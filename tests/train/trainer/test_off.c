@@ -64,6 +64,8 @@ static void test_steps(void **state) {
   hu_trainer *a = with(PAIRS(RUN, "precision.system", "bfloat16")), *b, *c;
   begin(a);
   steps(a, 2);
+  assert_false(carried(&b, a, "linear1:all@1..2"));
+  hu_trainer_free(b);
   assert_true(carried(&b, a, "linear2:all@2..4,*:x@9.."));
   steps(b, STEPS - 2);
   assert_true(hu_trainer_digest(b) ==
@@ -85,6 +87,10 @@ static void test_steps(void **state) {
   /* What was left out in steps that are done stays so. */
   assert_false(carried(&c, a, "linear1:all@5..,linear2:all@6.."));
   assert_non_null(strstr(why, "precision.off: here 'linear1:all@5..,linear2:all@6..', and there ''"));
+  hu_trainer_free(c);
+  assert_true(carried(&c, b, "linear2:all@2..4,linear1:all@6.."));
+  hu_trainer_free(c);
+  assert_false(carried(&c, b, "linear2:all@2..5"));
   hu_trainer_free(a), hu_trainer_free(b), hu_trainer_free(c);
 }
 
