@@ -68,7 +68,7 @@ static int rounds_updates(const attribute *work) {
 
 /* ---- the search ---- */
 
-/* Is a group to be looked at more closely? It has a quarter of what the group that it is a part of has, and more than noise. */
+/* Is a group to be looked at more closely? It has a quarter of what its whole has, and more than noise. */
 static int is_worth(const attribute_try *one, const attribute_try *of) {
   return one && of && one->noise != 1 && one->loss > 0 && one->loss >= of->loss / 4;
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* cli/experiment/attribute.h - which roundings of a cell cost its accuracy (docs/training/attribute.md): `halfulp
- * experiment --cell CELL --attribute`. Runs with more and more roundings left out are made, each with several seeds, and
- * compared with the run that makes all of them. */
+ * experiment --cell CELL --attribute`. Runs that leave some of their roundings out are made, each with several seeds,
+ * and compared with the run that makes all of them. */
 #ifndef HALFULP_CLI_EXPERIMENT_ATTRIBUTE_H
 #define HALFULP_CLI_EXPERIMENT_ATTRIBUTE_H
 
@@ -14,7 +14,7 @@ enum { ATTRIBUTE_SLICES = 16, ATTRIBUTE_SEEDS_MAX = 64, ATTRIBUTE_TRIES_MAX = 25
 
 /* What a seed's run came to. */
 typedef struct attribute_end {
-  double loss, measure; /* of the test set; a loss that is no number, or is above it, counts as ATTRIBUTE_LOSS_MOST */
+  double loss, measure; /* of the test set; a larger loss, or a NaN, counts as ATTRIBUTE_LOSS_MOST */
 } attribute_end;
 #define ATTRIBUTE_LOSS_MOST 1e6
 

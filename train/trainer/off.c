@@ -1,100 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* precision.off: roundings that a run leaves out, by layer, kind of tensor and steps; docs/training/attribute.md is the
- * definition.
- *
- *   off   = entry { "," entry }
- *   entry = ( layer | "*" ) ":" part { "+" part } [ "@" from ".." [ to ] ]     steps from, from + 1, ... to - 1 */
-#include <inttypes.h>
-#include <stdlib.h>
+/* precision.off: the roundings of tensors and products that a run leaves out. */
 #include <string.h>
 
 #include "train/net/net.h"
-#include "train/text/words.h"
 #include "train/trainer/trainer.h"
 
-static const struct {
-  const char *name;
-  uint32_t parts;
-} words[] = {
-    {"x", HU_OFF_X},
-    {"w", HU_OFF_W},
-    {"z_out", HU_OFF_Z},
-    {"value", HU_OFF_VALUE},
-    {"parameter", HU_OFF_PARAMETER},
-    {"dz", HU_OFF_DZ},
-    {"w_back", HU_OFF_W_BACK},
-    {"dx_out", HU_OFF_DX},
-    {"gradient", HU_OFF_GRADIENT},
-    {"x_back", HU_OFF_X_BACK},
-    {"dz_w", HU_OFF_DZ_W},
-    {"dw_out", HU_OFF_DW},
-    {"parameter_gradient", HU_OFF_PARAMETER_GRADIENT},
-    {"forward", HU_OFF_FORWARD},
-    {"backward", HU_OFF_BACKWARD},
-    {"weights", HU_OFF_WEIGHTS},
-    {"all", HU_OFF_ALL},
-};
-
-/* An entry as it is read. */
-typedef struct entry {
-  const char *layer; /* its name has so many characters; "*": all */
-  size_t length;
-  uint32_t parts;
-  uint64_t from, to;
-} entry;
-
-static uint32_t parts_of(const char *text, size_t n) {
-  for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
-    if (strlen(words[i].name) == n && strncmp(words[i].name, text, n) == 0) return words[i].parts;
-  }
-  return 0;
-}
-
-static int read_step(const char **text, uint64_t *step) {
-  char *end;
-  if (**text < '0' || **text > '9') return 0;
-  *step = strtoull(*text, &end, 10);
-  *text = end;
-  return *step <= UINT64_C(1) << 40;
-}
-
-static int read_steps(const char **text, entry *z) {
-  z->from = 0;
-  z->to = UINT64_MAX;
-  if (**text != '@') return 1;
-  ++*text;
-  if (!read_step(text, &z->from) || strncmp(*text, "..", 2) != 0) return 0;
-  *text += 2;
-  return !**text || **text == ',' || (read_step(text, &z->to) && z->from < z->to);
-}
-
-/* Reads an entry; *text moves behind it and its comma. 0: something else. */
-static int read_entry(const char **text, entry *z) {
-  const char *at = *text, *colon = strchr(at, ':');
-  if (!colon || colon == at || (size_t)(colon - at) > strcspn(at, ",@+")) return 0;
-  *z = (entry){.layer = at, .length = (size_t)(colon - at)};
-  at = colon;
-  do {
-    size_t n = strcspn(++at, "+,@");
-    uint32_t parts = parts_of(at, n);
-    if (!parts) return 0;
-    z->parts |= parts;
-    at += n;
-  } while (*at == '+');
-  if (!read_steps(&at, z) || (*at && *at != ',') || (*at && !at[1])) return 0;
-  *text = at + (*at == ',');
-  return 1;
-}
-
-int hui_off_is_text(const char *text) {
-  entry one;
-  while (*text) {
-    if (!read_entry(&text, &one)) return 0;
-  }
-  return 1;
-}
-
-static int is_active(const entry *one, uint64_t step) { return step >= one->from && step < one->to; }
+static int is_active(const hu_off_entry *one, uint64_t step) { return step >= one->from && step < one->to; }
 
 /* ---- layers ---- */
 
@@ -114,8 +25,8 @@ static uint32_t off(const hu_trainer *trainer, int parameter) {
   const char *name = parameter < 0 ? "input" : hu_net_parameter_name(trainer->net, parameter);
   size_t n = parameter < 0 ? strlen(name) : layer_length(name);
   uint32_t parts = 0;
-  entry one;
-  for (const char *text = trainer->keys.off; *text && read_entry(&text, &one);) {
+  hu_off_entry one;
+  for (const char *text = trainer->keys.off; *text && hui_off_read(&text, &one);) {
     int is = (one.length == 1 && *one.layer == '*') || (one.length == n && strncmp(one.layer, name, n) == 0);
     if (is && is_active(&one, trainer->step)) parts |= one.parts;
   }
@@ -151,39 +62,17 @@ void hui_off_product(hu_product_rounding *rounding, uint32_t parts) {
 }
 
 int hui_off_changes(const hu_trainer *trainer, uint64_t before) {
-  entry one;
-  for (const char *text = trainer->keys.off; *text && read_entry(&text, &one);) {
+  hu_off_entry one;
+  for (const char *text = trainer->keys.off; *text && hui_off_read(&text, &one);) {
     if (is_active(&one, before) != is_active(&one, trainer->step)) return 1;
   }
   return 0;
 }
 
-/* Goes to the next entry that begins before a step; its end is the step at the latest. */
-static int next_before(const char **text, uint64_t step, entry *z) {
-  while (**text && read_entry(text, z)) {
-    if (z->from >= step) continue;
-    if (z->to > step) z->to = step;
-    return 1;
-  }
-  return 0;
-}
-
-int hui_off_same_before(const char *x, const char *y, uint64_t step) {
-  entry a, b;
-  for (;;) {
-    int more = next_before(&x, step, &a);
-    if (more != next_before(&y, step, &b)) return 0;
-    if (!more) return 1;
-    if (a.length != b.length || strncmp(a.layer, b.layer, a.length) != 0 || a.parts != b.parts || a.from != b.from ||
-        a.to != b.to)
-      return 0;
-  }
-}
-
 int hui_off_next(const hu_trainer *trainer, uint64_t *step) {
   uint64_t next = UINT64_MAX;
-  entry one;
-  for (const char *text = trainer->keys.off; *text && read_entry(&text, &one);) {
+  hu_off_entry one;
+  for (const char *text = trainer->keys.off; *text && hui_off_read(&text, &one);) {
     if (one.from > *step && one.from < next) next = one.from;
     if (one.to > *step && one.to < next) next = one.to;
   }
@@ -193,7 +82,7 @@ int hui_off_next(const hu_trainer *trainer, uint64_t *step) {
 
 /* ---- checks ---- */
 
-static int has_layer(const hu_trainer *trainer, const entry *one) {
+static int has_layer(const hu_trainer *trainer, const hu_off_entry *one) {
   if (one->length == 1 && *one->layer == '*') return 1;
   if (one->length == 5 && strncmp(one->layer, "input", 5) == 0) return 1;
   for (int i = 0; i < hu_net_parameters(trainer->net); i++) {
@@ -213,10 +102,10 @@ hu_status hui_off_check(const hu_trainer *trainer, char *why) {
                       : keys->ramping               ? "optimizer.ramping"
                       : trainer->shards.net != NULL ? "parallel.statistics = batch"
                                                     : NULL;
-  entry one;
+  hu_off_entry one;
   if (!*keys->off) return HU_OK;
   if (other) return hui_say(why, HU_E_TRAIN, "precision.off: does not go with %s", other);
-  for (const char *text = keys->off; *text && read_entry(&text, &one);) {
+  for (const char *text = keys->off; *text && hui_off_read(&text, &one);) {
     if (!has_layer(trainer, &one))
       return hui_say(why, HU_E_TRAIN,
                      "precision.off: no layer is called '%.*s'; layers are the names of parameters (halfulp train "

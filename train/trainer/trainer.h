@@ -220,6 +220,15 @@ enum {
   HU_OFF_WEIGHTS = 0x1E00,
   HU_OFF_ALL = 0x1FFF
 };
+/* An entry of precision.off. */
+typedef struct hu_off_entry {
+  const char *layer; /* its name has so many characters; "*": all */
+  size_t length;
+  uint32_t parts; /* HU_OFF_ */
+  uint64_t from, to;
+} hu_off_entry;
+/* Reads an entry (off_text.c); *text moves behind it and its comma. 0: something else. */
+int hui_off_read(const char **text, hu_off_entry *z);
 /* Is this a text of precision.off? Its layers are checked when the net is there: HU_E_TRAIN, and why. */
 int hui_off_is_text(const char *text);
 hu_status hui_off_check(const hu_trainer *trainer, char *why);
