@@ -43,6 +43,7 @@ class Attribute(support.Case):
         self.assertLess(len(z["tried"]), 24)
         tried = {one["off"]: one for one in z["tried"]}
         self.assertGreater(tried["linear3:dw_out"]["loss"], 0.9 * tried["*:all"]["loss"])
+        self.assertGreaterEqual(tried[z["steps"]]["loss"], tried["linear3:dw_out"]["loss"] / 2)
         self.assertEqual((tried["linear3:dw_out@110..165"]["loss"], tried["linear3:dw_out@110..165"]["noise"]), (0, True))
         self.assertFalse(tried["linear3:all"]["noise"])
         rows = self.table("o")

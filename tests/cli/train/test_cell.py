@@ -119,7 +119,7 @@ class Cell(support.Case):
         p.communicate()
         self.assertIn(2000, self.lines("l"))
         self.write("l", self.read("l") + b"short@30")  # a line that was cut
-        self.ok(*self.args("l", *long, "--output", self.path("o")))
+        self.assertGreater(json.loads(self.ok(*self.args("l", *long, "--output", self.path("o"), "--json")))["from"], 0)
         self.ok(*self.args("m", *long))
         self.assertEqual([(k, v[1]) for k, v in self.lines("l").items()], [(k, v[1]) for k, v in self.lines("m").items()])
         self.assertIn(" 0 lines added", self.ok(*self.args("l", "--output", self.path("o"))))
