@@ -7,10 +7,10 @@
 #include "files/suggest.h"
 
 const cli_form cli_forms[] = {
-    {"exact", "no rounding until the one into the result"},
+    {"exact", "no rounding until the one into the result; C is one of the terms"},
     {"fp32", "fused multiply-adds in binary32, k ascending, from C"},
-    {"fp64", "the same in binary64"},
-    {"int32, int32(sat,N)", "integers, modulo 2^32, or saturated once every N products"},
+    {"fp64", "the same in binary64, from C"},
+    {"int32, int32(sat,N)", "integers, from C, modulo 2^32, or saturated once every N products"},
     {"seq(F,MODE)", "fused: one rounding into F per step, from C"},
     {"seq2(P,F,MODE)", "product rounded into P, then the sum into F, from C; seq2(F,MODE): P is F"},
     {"chunk(L,P,F,MODE)", "chunks of L summed in P from 0, their sums added to C in F (Wang et al. 2018)"},
@@ -21,13 +21,15 @@ const cli_form cli_forms[] = {
     {"promote(N,MODEL,F)", "sums of N by MODEL from 0, added to C in F; promote(N,MODEL,F,scaled): scaled first"},
     {"splitk(S,MODEL)", "S slices of K by MODEL from 0, their sums added; C last"},
     {"block(align,l=,f=,emin=,...)", "C and products aligned to the largest, cut, added"},
-    {"block(groups,l=,f=,emin=,g=,every=,scale=,...)", "groups added exactly, scaled, aligned with C, cut, added"},
-    {"block(late,l=,f=,f2=,...)", "products aligned and cut without C, which joins with floors"},
+    {"block(groups,l=,f=,emin=,g=,...)",
+     "groups of g added exactly or in a window, perhaps scaled; aligned with C, cut, added"},
+    {"block(late,l=,f=,f2=,...)", "products aligned and cut without C, which joins their sum, with floors"},
     {"block(exact,l=,...)", "products and C added exactly, one rounding a block"},
-    {"block(tree,l=,...)", "a tree of rounded additions over the products; then C"},
+    {"block(tree,l=,...)", "a tree of rounded additions over the products, or over groups; then C"},
     {"block(chain,l=,...)", "fused multiply-adds, from C"},
-    {"block(lanes,l=,...)", "two chains, even and odd k; their sum is added to C"},
-    {"takes(A,B,C,MODEL)", "MODEL for operands of these formats alone, as units are; any: whatever it is"},
+    {"block(lanes,l=,...)", "two chains, even and odd k, from 0; their sum is added to C"},
+    {"takes(A,B,C,MODEL)",
+     "MODEL, C where it says, for operands of these formats alone, as units are; any: whatever it is"},
     {"any(MODEL)", "a unit without the formats that it takes"},
 };
 const size_t cli_form_count = sizeof cli_forms / sizeof cli_forms[0];

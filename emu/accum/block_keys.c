@@ -60,10 +60,11 @@ static const key_row rows[HU_BLOCK_KEY_COUNT] = {
     [HU_BLOCK_KEY_IN] =
         NUMBER("in", input, 1, 30, ALL & ~GROUPS, 0, "1 to 30",
                "trailing significand bits of A and B that are looked at, the rest are read as 0; default: all"),
-    [HU_BLOCK_KEY_G] = NUMBER("g", group, 1, 4096, GROUPS, GROUPS, "1 to 4096, a divisor of l and of every",
-                              "products in a group, which are added exactly"),
+    [HU_BLOCK_KEY_G] =
+        NUMBER("g", group, 1, 4096, GROUPS | TREE, GROUPS, "1 to 4096, a divisor of l and of every",
+               "products in a group, which are added exactly; in a tree, with products=exact, such a sum is a leaf"),
     [HU_BLOCK_KEY_EVERY] =
-        NUMBER("every", every, 1, 4096, ALIGN | GROUPS | EXACT, GROUPS,
+        NUMBER("every", every, 1, 4096, ALIGN | GROUPS | EXACT, 0,
                "1 to 4096, with scale= (scaling=sum: a multiple of l)", "products that share a scale"),
     [HU_BLOCK_KEY_CUT] = WORD("cut", cut, ALIGN | GROUPS, "trunc, floor, rne, odd",
                               "how the digits below 2^(E-f) are cut: toward zero, toward minus infinity, to nearest "
@@ -80,17 +81,18 @@ static const key_row rows[HU_BLOCK_KEY_COUNT] = {
                                "rounding of the addition of C, which has the policy of sat=; default rne",
                                HU_EACH_DETERMINISTIC_MODE(NAME_OF) NULL),
     [HU_BLOCK_KEY_DAZ] =
-        WORD("daz", daz, STEPPING, "none, sign, plus",
+        WORD("daz", daz, ALL, "none, sign, plus",
              "subnormal operands and C are read as 0 of their sign, or these and all zeros as +0; default none", "none",
              "sign", "plus"),
     [HU_BLOCK_KEY_FTZ] =
-        WORD("ftz", ftz, STEPPING, "none, after, tiny, before",
+        WORD("ftz", ftz, ALL, "none, after, tiny, before",
              "subnormal results become 0 of their sign: seen after rounding, when tiny, before rounding; default none",
              "none", "after", "tiny", "before"),
-    [HU_BLOCK_KEY_PRODUCTS] =
-        WORD("products", products, TREE, "rounded, exact (with l=2)",
-             "products are rounded into out before the tree, or the two of them added exactly; default rounded",
-             "rounded", "exact"),
+    [HU_BLOCK_KEY_PRODUCTS] = WORD(
+        "products", products, TREE, "rounded, exact (with g=, or l=2)",
+        "products are rounded into out before the tree, or groups of them (l=2: both) are added exactly and rounded; "
+        "default rounded",
+        "rounded", "exact"),
     [HU_BLOCK_KEY_NAN] =
         WORD("nan", nan, ALL & ~GROUPS, "cut, kept, with in=",
              "a NaN whose digits that in= looks at are 0 is read without the others, or is a NaN; default cut", "cut",
@@ -101,7 +103,7 @@ static const key_row rows[HU_BLOCK_KEY_COUNT] = {
              "terms", "sum"),
     [HU_BLOCK_KEY_AS] = OTHER("as", ALL & ~GROUPS, 0, "a format",
                               "operands are taken as values of this format, which holds theirs; default: their own"),
-    [HU_BLOCK_KEY_SCALE] = OTHER("scale", ALIGN | GROUPS | EXACT, GROUPS,
+    [HU_BLOCK_KEY_SCALE] = OTHER("scale", ALIGN | GROUPS | EXACT, 0,
                                  "an unsigned format without infinities, of m up to 3 (align: 0), with every=",
                                  "format of the scales of A and B"),
     [HU_BLOCK_KEY_ACC] =
@@ -126,6 +128,20 @@ static const key_row rows[HU_BLOCK_KEY_COUNT] = {
         WORD("zeros", zeros, ALIGN | GROUPS, "none, sticky, exponent, both (sticky, both: with sticky=or)",
              "zero products and a zero C set that bit, or take part in E with emin of their formats; default none",
              "none", "sticky", "exponent", "both"),
+    [HU_BLOCK_KEY_WINDOW] = NUMBER(
+        "window", window, 1, 40, GROUPS, 0, "1 to 40",
+        "digits of a product kept below the largest exponent of its group, the rest cut as cut= says; default: all"),
+    [HU_BLOCK_KEY_TO] =
+        WORD("to", to, ALIGN | GROUPS, "largest, fixed (with wide=)",
+             "terms are aligned to E, or to emin whatever their exponents are; default largest", "largest", "fixed"),
+    [HU_BLOCK_KEY_WIDE] =
+        NUMBER("wide", wide, 1, 20, ALIGN | GROUPS, 0, "1 to 20",
+               "digits that the register of the sum has from 2^E up, beside its sign; default: as many as there are"),
+    [HU_BLOCK_KEY_PAST] =
+        WORD("past", past, ALIGN | GROUPS, "wrap, limit, with wide=",
+             "a sum beyond the register wraps, or stops at its limit in every addition; default wrap", "wrap", "limit"),
+    [HU_BLOCK_KEY_VIA] = OTHER("via", CUTTING | EXACT, 0, "a format",
+                               "the sum is rounded into this format first, by round= too; default: only into out"),
 };
 
 const hu_block_key *hu_block_key_at(uint32_t key) { return key < HU_BLOCK_KEY_COUNT ? &rows[key].key : NULL; }
@@ -181,13 +197,21 @@ static unsigned scale_clash(const hu_accum *accum) {
   return block->scale.m > (block->rule == HU_BLOCK_ALIGN ? 0 : 3) ? HU_BLOCK_KEY_SCALE : HU_BLOCK_KEY_COUNT;
 }
 
+/* The leaves of a tree are as many as a power of two; groups come with exact products, and these with groups, or there
+ * is one pair. */
+static unsigned tree_clash(const hu_block *block) {
+  unsigned group = block->group ? block->group : block->products ? 2 : 1, leaves = block->length / group;
+  if (block->products && !block->group && block->length != 2) return HU_BLOCK_KEY_PRODUCTS;
+  if (block->group && (!block->products || block->length % block->group)) return HU_BLOCK_KEY_G;
+  return leaves & (leaves - 1) ? HU_BLOCK_KEY_L : HU_BLOCK_KEY_COUNT;
+}
+
 unsigned hui_key_clash(const hu_accum *accum) {
   const hu_block *block = &accum->block;
   if (block->rule == HU_BLOCK_LATE && block->kept2 < block->kept) return HU_BLOCK_KEY_F2;
   if (block->rule == HU_BLOCK_GROUPS && (block->length % block->group || block->every % block->group))
     return HU_BLOCK_KEY_G;
-  if (block->rule == HU_BLOCK_TREE && (block->length & (block->length - 1))) return HU_BLOCK_KEY_L;
-  if (block->products && block->length != 2) return HU_BLOCK_KEY_PRODUCTS;
+  if (block->rule == HU_BLOCK_TREE && tree_clash(block) != HU_BLOCK_KEY_COUNT) return tree_clash(block);
   if (block->last && block->join != HU_BLOCK_JOIN_LAST) return HU_BLOCK_KEY_LAST;
   if (block->nan && !block->input) return HU_BLOCK_KEY_NAN;
   if (block->zero && (block->zero == HU_BLOCK_ZERO_IEEE) != (block->rule == HU_BLOCK_EXACT)) return HU_BLOCK_KEY_ZERO;
@@ -197,5 +221,7 @@ unsigned hui_key_clash(const hu_accum *accum) {
   if (block->over && accum->sum.inf == HU_INF_NONE) return HU_BLOCK_KEY_OVER;
   if (block->sticky && block->cut > HU_BLOCK_CUT_FLOOR) return HU_BLOCK_KEY_STICKY;
   if (block->zeros & HU_BLOCK_ZEROS_STICKY && !block->sticky) return HU_BLOCK_KEY_ZEROS;
+  if (block->to && !block->wide) return HU_BLOCK_KEY_TO;
+  if (block->past && !block->wide) return HU_BLOCK_KEY_PAST;
   return scale_clash(accum);
 }

@@ -17,6 +17,7 @@ static int takes_steps(const hu_accum *accum) {
   if (accum->promote || accum->slices) return 0;
   if (accum->kind == HU_ACCUM_SEQ || accum->kind == HU_ACCUM_FP32) return 1;
   if (accum->kind != HU_ACCUM_BLOCK || block->order != HU_BLOCK_ORDER_UP || block->scaling) return 0;
+  if (block->via.e || block->via.m) return 0;
   return block->rule == HU_BLOCK_ALIGN || block->rule == HU_BLOCK_EXACT;
 }
 

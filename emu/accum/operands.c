@@ -34,7 +34,8 @@ static int groups_fit(const hu_block *block, hu_format fa, hu_format fb) {
   range a = range_of(fa), b = range_of(fb);
   int scales = 2 * (block->scale.m + 1), sum = a.high + b.high + log2_up(block->group);
   int groups = log2_up((uint32_t)(block->length / block->group) + 1);
-  return sum - a.low - b.low + scales <= 62 && sum + 2 + block->kept + groups <= 62;
+  if (!block->every) return 1;
+  return (block->window || sum - a.low - b.low + scales <= 62) && sum + 2 + block->kept + groups <= 62;
 }
 
 static hu_status block_takes(const hu_accum *accum, hu_format fa, hu_format fb, const hu_type *c) {

@@ -31,6 +31,7 @@ static int read_value(hu_reader *reader, hu_accum *accum, unsigned key) {
   switch (key) {
     case HU_BLOCK_KEY_AS: return hui_reader_format(reader, &accum->block.as);
     case HU_BLOCK_KEY_SCALE: return hui_reader_format(reader, &accum->block.scale);
+    case HU_BLOCK_KEY_VIA: return hui_reader_format(reader, &accum->block.via);
     case HU_BLOCK_KEY_ACC: return hui_reader_format(reader, &accum->product);
     case HU_BLOCK_KEY_OUT: return hui_reader_format(reader, &accum->sum);
     case HU_BLOCK_KEY_ROUND: return hui_reader_mode_word(reader, &accum->mode, hu_mode_round_parse);

@@ -66,8 +66,7 @@ static void put_format_key(hu_writer *writer, unsigned key, hu_format format, hu
 
 static void put_formats(hu_writer *writer, const hu_accum *accum) {
   const hu_block *block = &accum->block;
-  hu_format none;
-  memset(&none, 0, sizeof none);
+  const hu_format none = {0};
   put_format_key(writer, HU_BLOCK_KEY_AS, block->as, none);
   put_format_key(writer, HU_BLOCK_KEY_SCALE, block->scale, none);
   if (hui_key_taken(block, HU_BLOCK_KEY_ACC)) put_format_key(writer, HU_BLOCK_KEY_ACC, accum->product, accum->sum);
@@ -83,6 +82,7 @@ static void put_block(hu_writer *writer, const hu_accum *accum) {
     put_rounding(writer, accum->mode, ",round=");
     for (unsigned key = HU_BLOCK_KEY_SAT + 1; key < HU_BLOCK_KEY_COUNT; key++)
       put_number_or_word(writer, &accum->block, key);
+    put_format_key(writer, HU_BLOCK_KEY_VIA, accum->block.via, (hu_format){0});
   }
   hui_put(writer, ")");
 }

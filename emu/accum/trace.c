@@ -19,6 +19,8 @@ static hu_tracing tracing_of(const hu_accum_plan *plan, hu_trace_visit *visit, v
   tracing.type[2] = hu_type_codes(hui_accum_result(accum));
   tracing.grid[3] = &plan->join;
   tracing.type[3] = hu_type_codes(accum->product);
+  tracing.grid[4] = &plan->via;
+  tracing.type[4] = hu_type_codes(accum->block.via);
   hui_trace_next(&tracing);
   return tracing;
 }

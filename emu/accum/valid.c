@@ -57,7 +57,8 @@ static int copy_block(hu_accum *z, const hu_accum *accum) {
     if (hui_key_has_value(key) && !copy_key(&z->block, block, key)) return 0;
   }
   if (!copy_format_key(&z->block.as, block->as, block, HU_BLOCK_KEY_AS) ||
-      !copy_format_key(&z->block.scale, block->scale, block, HU_BLOCK_KEY_SCALE))
+      !copy_format_key(&z->block.scale, block->scale, block, HU_BLOCK_KEY_SCALE) ||
+      !copy_format_key(&z->block.via, block->via, block, HU_BLOCK_KEY_VIA))
     return 0;
   if (hui_key_taken(block, HU_BLOCK_KEY_ACC) && !copy_format(&z->product, accum->product)) return 0;
   return copy_format(&z->sum, accum->sum) && copy_rounding(&z->mode, accum->mode) &&

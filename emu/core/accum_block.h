@@ -145,9 +145,13 @@ HU_FN int64_t hui_floor_sum(int64_t n, int32_t down, int32_t unit, hu_draw *draw
   return z;
 }
 
-/* Rounds a block's sum into its output format. */
+/* Rounds a block's sum into its output format, by way of another where the model has one. */
+HU_FN hu_num hui_round_once_or_twice(const hu_accum_plan *plan, hu_num sum, hu_draw *draw) {
+  return hui_grid_round(&plan->sum, plan->twice ? hui_grid_round(&plan->via, sum, draw) : sum, draw);
+}
+
 HU_FN hu_num hui_block_round(const hu_accum_plan *plan, hu_num sum, hu_draw *draw) {
-  hu_num x = hui_grid_round(&plan->sum, sum, draw);
+  hu_num x = hui_round_once_or_twice(plan, sum, draw);
   if (hui_watched(draw) && draw->events & HU_EVENT_OVERFLOW) draw->watch->overflows++;
   return x;
 }
@@ -172,6 +176,7 @@ HU_FN uint64_t hui_pick(const hu_picks *picks, uint32_t i) {
 typedef struct hu_cut_sum {
   int64_t total;
   uint8_t rule, sticky, zeros, bit; /* of the model; 1: digits were lost */
+  uint8_t digits, limit;            /* of the register, beside its sign, 0: enough; 1: it stops at its limits */
 } hu_cut_sum;
 
 HU_FN hu_cut_sum hui_cut_sum_of(const hu_block *rule) {
@@ -181,7 +186,27 @@ HU_FN hu_cut_sum hui_cut_sum_of(const hu_block *rule) {
   sum.sticky = rule->sticky;
   sum.zeros = rule->zeros & HU_BLOCK_ZEROS_STICKY;
   sum.bit = 0;
+  sum.digits = rule->wide ? (uint8_t)(rule->wide + rule->kept) : 0;
+  sum.limit = rule->past == HU_BLOCK_PAST_LIMIT;
   return sum;
+}
+
+/* Adds a term to a register: total + kept within its digits. */
+HU_FN int64_t hui_register_sum(const hu_cut_sum *sum, int64_t kept) {
+  uint64_t half = (uint64_t)1 << sum->digits, z = (uint64_t)sum->total + (uint64_t)kept;
+  if (!sum->limit) return (int64_t)(((z & (2 * half - 1)) ^ half) - half);
+  if ((int64_t)z >= (int64_t)half) return (int64_t)half - 1;
+  return (int64_t)z < -(int64_t)half ? -(int64_t)half : (int64_t)z;
+}
+
+/* Returns a term in units of 2^unit for a register: cut, or where it has more than 62 digits 2^62 with its sign, which is
+ * beyond the register, and with past=wrap its low digits, too. */
+HU_FN int64_t hui_register_term(const hu_cut_sum *sum, hu_term term, int32_t unit) {
+  int32_t up = term.exp - unit;
+  if (up + 64 - hui_clz64(term.sig) <= 62 || (up < 0 && !sum->limit))
+    return hui_cut(sum->rule, term.sign, term.sig, -up);
+  uint64_t z = (uint64_t)1 << 62 | (sum->limit || up > 63 ? 0 : term.sig << up);
+  return (int64_t)(term.sign ? 0 - z : z);
 }
 
 /* The sum in units of 2^unit, moved by less than its last digit where the bit is set: away from zero, or upward. */
@@ -202,20 +227,31 @@ HU_FN hu_num hui_cut_sum_value(const hu_cut_sum *sum, int32_t unit) {
   return x;
 }
 
-/* A term cut to multiples of 2^unit, where the largest exponent is `top`. */
-HU_FN int64_t hui_cut_term(uint8_t rule, hu_term term, int32_t unit, int32_t top, hu_draw *draw) {
-  int64_t kept = term.kind == HU_KIND_FINITE ? hui_cut(rule, term.sign, term.sig, unit - term.exp) : 0;
+/* Watches and traces a term of which `kept` is left in units of 2^unit, where the largest exponent is `top`. */
+HU_FN void hui_note_term(hu_term term, int64_t kept, int32_t unit, int32_t top, hu_draw *draw) {
   if (term.kind == HU_KIND_FINITE) hui_watch_cut(draw, top, term.alignment, kept);
   if (hui_is_traced(draw)) {
     hu_num exact = term.kind ? hui_num_finite(term.sign, term.sig, term.exp) : hui_num_special(HU_KIND_ZERO, term.sign);
     hui_trace_cut(draw->trace, HU_TRACE_TERM, exact, hui_num_of_integer(kept, unit), top, unit);
   }
+}
+
+/* A term cut to multiples of 2^unit. */
+HU_FN int64_t hui_cut_term(uint8_t rule, hu_term term, int32_t unit, int32_t top, hu_draw *draw) {
+  int64_t kept = term.kind == HU_KIND_FINITE ? hui_cut(rule, term.sign, term.sig, unit - term.exp) : 0;
+  hui_note_term(term, kept, unit, top, draw);
   return kept;
 }
 
 /* Adds a term, cut. */
 HU_FN void hui_add_term(hu_cut_sum *sum, hu_term term, int32_t unit, int32_t top, hu_draw *draw) {
-  sum->total += hui_cut_term(sum->rule, term, unit, top, draw);
+  if (!sum->digits) {
+    sum->total += hui_cut_term(sum->rule, term, unit, top, draw);
+  } else {
+    int64_t kept = term.kind == HU_KIND_FINITE ? hui_register_term(sum, term, unit) : 0;
+    hui_note_term(term, kept, unit, top, draw);
+    sum->total = hui_register_sum(sum, kept);
+  }
   if (!sum->sticky) return;
   sum->bit |= term.kind == HU_KIND_FINITE ? hui_loses(term.sig, unit - term.exp) : sum->zeros;
 }
@@ -237,6 +273,7 @@ HU_STEP hu_num hui_block_align(const hu_accum_plan *plan, const hu_lines *in, co
     if (term.counts) exponent = hui_later(exponent, term.alignment);
   }
   if (hui_marked(&marks)) return hui_grid_round(&plan->sum, hui_marks_value(&marks), draw);
+  if (rule->to == HU_BLOCK_TO_FIXED) exponent = rule->emin;
   int32_t unit = exponent - rule->kept;
   hui_trace_align(exponent, unit, draw);
   hu_cut_sum sum = hui_cut_sum_of(rule);
@@ -251,35 +288,76 @@ HU_STEP hu_num hui_block_align(const hu_accum_plan *plan, const hu_lines *in, co
 
 /* ---- groups ---- */
 
-/* A group: its exact sum is n 2^exp; its own exponent, if it counts; whether one of its products is zero. */
+/* A group's sum, a term like a product (kind: zero, finite), and whether one of its products is zero. */
 typedef struct hu_group {
-  int64_t n;
-  int32_t exp, exponent;
-  uint8_t counts, zero;
+  hu_term term;
+  uint8_t zero;
 } hu_group;
 
+/* Returns the exponent of products k to past - 1, the largest of them; zeros count where the model says so. */
+HU_FN int32_t hui_products_top(const hu_accum_plan *plan, const hu_lines *in, uint64_t k, uint64_t past,
+                               hu_group *group) {
+  int32_t top = 0;
+  group->term.counts = 0;
+  group->zero = 0;
+  for (; k < past; k++) {
+    hu_num a = hui_read_a(plan, in, k), b = hui_read_b(plan, in, k);
+    uint8_t zero = a.sig == 0 || b.sig == 0;
+    group->zero |= zero;
+    if (zero && !hui_zeros_count(plan)) continue;
+    int32_t e = hui_exponent_from(a, plan->a.emin) + hui_exponent_from(b, plan->b.emin);
+    top = group->term.counts ? hui_later(top, e) : e;
+    group->term.counts = 1;
+  }
+  return top;
+}
+
+/* term = the sum of products k to past - 1, exact or each cut to multiples of 2^low, in 62 digits. */
+HU_FN void hui_narrow_sum(const hu_accum_plan *plan, const hu_lines *in, uint64_t k, uint64_t past, int32_t low,
+                          hu_term *term) {
+  int64_t n = 0;
+  for (; k < past; k++) {
+    hu_num a = hui_read_a(plan, in, k), b = hui_read_b(plan, in, k);
+    uint64_t sig = a.sig * b.sig;
+    if (sig) n += hui_cut(plan->model.block.cut, (uint32_t)(a.sign ^ b.sign), sig, low - a.exp - b.exp);
+  }
+  term->sign = n < 0;
+  term->sig = n < 0 ? 0 - (uint64_t)n : (uint64_t)n;
+  term->exp = low;
+}
+
+/* The same in as many digits as it has: 64 leading ones, the last of them 1 where more follow, which no cut looks at. */
+HU_STEP void hui_wide_sum(const hu_accum_plan *plan, const hu_lines *in, uint64_t k, uint64_t past, hu_term *term) {
+  hu_total total;
+  hui_total_start(&total, plan->low, plan->limbs);
+  for (; k < past; k++) hui_total_add(&total, hui_product_at(plan, in, k));
+  hu_num x = hui_total_value(&total);
+  term->sign = x.sign;
+  term->sig = x.kind == HU_KIND_FINITE ? x.sig | x.sticky : 0;
+  term->exp = x.exp;
+}
+
+/* The group that begins with product k; without scales its exponent is the largest of its products. */
 HU_FN hu_group hui_group_at(const hu_accum_plan *plan, const hu_lines *in, uint64_t k, uint64_t past) {
+  const hu_block *rule = &plan->model.block;
   int32_t low = plan->a.spec.emin - plan->a.spec.m + plan->b.spec.emin - plan->b.spec.m;
   hu_group group;
-  hu_num sa, sb;
-  group.n = 0;
-  group.counts = hui_zeros_count(plan);
-  group.zero = 0;
-  hui_scales_at(plan, in, k, &sa, &sb);
-  for (uint64_t i = k; i < past && i < k + plan->model.block.group; i++) {
-    hu_num a = hui_read_a(plan, in, i), b = hui_read_b(plan, in, i);
-    uint64_t sig = a.sig * b.sig;
-    if (sig == 0) {
-      group.zero = 1;
-      continue;
-    }
-    group.counts = 1;
-    group.n += hui_cut(HU_BLOCK_CUT_TRUNC, (uint32_t)(a.sign ^ b.sign), sig, low - a.exp - b.exp);
+  if (past - k > rule->group) past = k + rule->group;
+  group.term.alignment = hui_products_top(plan, in, k, past, &group);
+  if (plan->limbs) {
+    hui_wide_sum(plan, in, k, past, &group.term);
+  } else {
+    hui_narrow_sum(plan, in, k, past, rule->window ? group.term.alignment - rule->window : low, &group.term);
   }
-  group.counts &= sa.sig != 0 && sb.sig != 0;
-  group.exp = low + sa.exp + sb.exp;
-  group.exponent = sa.exp + plan->sa.spec.m + sb.exp + plan->sb.spec.m;
-  group.n *= (int64_t)(sa.sig * sb.sig);
+  if (rule->every) {
+    hu_num sa, sb;
+    hui_scales_at(plan, in, k, &sa, &sb);
+    group.term.counts &= sa.sig != 0 && sb.sig != 0;
+    group.term.exp += sa.exp + sb.exp;
+    group.term.alignment = sa.exp + plan->sa.spec.m + sb.exp + plan->sb.spec.m;
+    group.term.sig *= sa.sig * sb.sig;
+  }
+  group.term.kind = group.term.sig ? HU_KIND_FINITE : HU_KIND_ZERO;
   return group;
 }
 
@@ -291,6 +369,7 @@ HU_FN hu_marks hui_groups_marks(const hu_accum_plan *plan, const hu_lines *in, c
     hu_num sa, sb;
     hu_long x = hui_product_at(plan, in, k);
     hui_mark(&marks, x.kind, x.sign);
+    if (!plan->model.block.every) continue;
     hui_scales_at(plan, in, k, &sa, &sb);
     if (sa.kind == HU_KIND_NAN || sb.kind == HU_KIND_NAN) marks.nan = 1;
   }
@@ -301,17 +380,6 @@ HU_FN hu_marks hui_groups_marks(const hu_accum_plan *plan, const hu_lines *in, c
 HU_FN void hui_trace_group(const hu_accum_plan *plan, uint64_t k, uint64_t end, hu_draw *draw) {
   uint64_t past = end - k < plan->model.block.group ? end : k + plan->model.block.group;
   if (hui_is_traced(draw)) hui_trace_products(draw->trace, k, past);
-}
-
-HU_FN hu_term hui_term_of_group(const hu_group *group) {
-  hu_term term;
-  term.sig = group->n < 0 ? 0 - (uint64_t)group->n : (uint64_t)group->n;
-  term.exp = group->exp;
-  term.alignment = group->exponent;
-  term.kind = HU_KIND_FINITE;
-  term.sign = group->n < 0;
-  term.counts = group->counts;
-  return term;
 }
 
 HU_STEP hu_num hui_block_groups(const hu_accum_plan *plan, const hu_lines *in, const hu_picks *picks, hu_num c,
@@ -325,8 +393,9 @@ HU_STEP hu_num hui_block_groups(const hu_accum_plan *plan, const hu_lines *in, c
   if (tc.counts) top = hui_later(top, tc.alignment);
   for (uint64_t k = picks->first; k < end; k += rule->group) {
     hu_group group = hui_group_at(plan, in, k, end);
-    if (group.counts) top = hui_later(top, group.exponent);
+    if (group.term.counts) top = hui_later(top, group.term.alignment);
   }
+  if (rule->to == HU_BLOCK_TO_FIXED) top = rule->emin;
   int32_t unit = top - rule->kept;
   hui_trace_align(top, unit, draw);
   hu_cut_sum sum = hui_cut_sum_of(rule);
@@ -334,9 +403,9 @@ HU_STEP hu_num hui_block_groups(const hu_accum_plan *plan, const hu_lines *in, c
   for (uint64_t k = picks->first; k < end; k += rule->group) {
     hu_group group = hui_group_at(plan, in, k, end);
     sum.bit |= group.zero & sum.zeros;
-    if (group.n == 0) continue;
+    if (group.term.kind == HU_KIND_ZERO) continue;
     hui_trace_group(plan, k, end, draw);
-    hui_add_term(&sum, hui_term_of_group(&group), unit, top, draw);
+    hui_add_term(&sum, group.term, unit, top, draw);
   }
   return hui_block_round(plan, hui_cut_sum_value(&sum, unit), draw);
 }
@@ -446,7 +515,7 @@ HU_STEP hu_num hui_block_exact(const hu_accum_plan *plan, const hu_lines *in, co
   hui_block_total(plan, in, picks, c, &total);
   hu_num x = hui_total_value(&total);
   if (x.kind == HU_KIND_ZERO && plan->model.block.zero) x = hui_total_zero(&total, hui_grid_down(&plan->sum));
-  hu_num z = hui_grid_round(&plan->sum, x, draw);
+  hu_num z = x.kind > HU_KIND_FINITE ? hui_grid_round(&plan->sum, x, draw) : hui_round_once_or_twice(plan, x, draw);
   if (!hui_watched(draw)) return z;
   hui_block_total(plan, in, picks, hui_num_special(HU_KIND_ZERO, 0), &total);
   hu_num t = hui_total_value(&total);
@@ -464,38 +533,45 @@ HU_FN hu_num hui_tree_leaf(const hu_accum_plan *plan, const hu_lines *in, uint64
   return hui_grid_mul(&plan->sum, hui_read_a(plan, in, k), hui_read_b(plan, in, k), draw);
 }
 
+/* The exact sum of products k to k + group - 1, rounded; those from `past` on are +0. */
+HU_STEP hu_num hui_group_leaf(const hu_accum_plan *plan, const hu_lines *in, uint64_t k, uint64_t past, uint32_t group,
+                              hu_draw *draw) {
+  hu_long zero = hui_long_special(HU_KIND_ZERO, 0);
+  uint64_t end = past - k < group ? past : k + group;
+  hu_total total;
+  if (k >= past) return hui_grid_round(&plan->sum, hui_num_special(HU_KIND_ZERO, 0), draw);
+  for (uint64_t i = k; hui_is_traced(draw) && i < end; i++) {
+    hui_trace_factors(plan, in, i, draw);
+    hui_trace_whole(hui_long_num(hui_product_at(plan, in, i)), draw);
+  }
+  if (group == 2) {
+    hu_long y = end - k > 1 ? hui_product_at(plan, in, k + 1) : zero;
+    return hui_grid_round(&plan->sum, hui_long_add(hui_product_at(plan, in, k), y, hui_grid_down(&plan->sum)), draw);
+  }
+  hui_total_start(&total, plan->low, plan->limbs);
+  if (end - k < group) hui_total_add(&total, zero);
+  for (uint64_t i = k; i < end; i++) hui_total_add(&total, hui_product_at(plan, in, i));
+  hu_num x = hui_total_value(&total);
+  if (x.kind == HU_KIND_ZERO) x = hui_total_zero(&total, hui_grid_down(&plan->sum));
+  return hui_grid_round(&plan->sum, x, draw);
+}
+
 /* The sum of 2^levels leaves: neighbours, then pairs of neighbours, ... Node at level v waits in part[v] for its
  * sibling. */
-HU_FN hu_num hui_tree_sum(const hu_accum_plan *plan, const hu_lines *in, const hu_picks *picks, hu_draw *draw) {
+HU_STEP hu_num hui_block_tree(const hu_accum_plan *plan, const hu_lines *in, const hu_picks *picks, hu_num c,
+                              hu_draw *draw) {
+  const hu_block *rule = &plan->model.block;
   hu_num part[13], x = hui_num_special(HU_KIND_ZERO, 0);
-  for (uint32_t i = 0; i < picks->count; i++) {
-    x = hui_tree_leaf(plan, in, picks->first + i, picks->past, draw);
+  uint32_t group = !rule->products ? 1 : rule->group ? rule->group : 2;
+  for (uint32_t i = 0; i < picks->count / group; i++) {
+    uint64_t k = picks->first + (uint64_t)i * group;
+    x = rule->products ? hui_group_leaf(plan, in, k, picks->past, group, draw)
+                       : hui_tree_leaf(plan, in, k, picks->past, draw);
     uint32_t level = 0;
     for (; i >> level & 1; level++) x = hui_accumulate_pair(&plan->sum, part[level], x, draw);
     part[level] = x;
   }
-  return x;
-}
-
-HU_FN void hui_trace_pair(const hu_accum_plan *plan, const hu_lines *in, const hu_picks *picks, hu_draw *draw) {
-  for (uint64_t k = picks->first; k < hui_picks_end(picks); k++) {
-    hui_trace_factors(plan, in, k, draw);
-    hui_trace_whole(hui_long_num(hui_product_at(plan, in, k)), draw);
-  }
-}
-
-HU_STEP hu_num hui_block_tree(const hu_accum_plan *plan, const hu_lines *in, const hu_picks *picks, hu_num c,
-                              hu_draw *draw) {
-  hu_num total;
-  if (plan->model.block.products) {
-    hu_long zero = hui_long_special(HU_KIND_ZERO, 0), x = hui_product_at(plan, in, picks->first);
-    hui_trace_pair(plan, in, picks, draw);
-    hu_long y = picks->first + 1 < picks->past ? hui_product_at(plan, in, picks->first + 1) : zero;
-    total = hui_grid_round(&plan->sum, hui_long_add(x, y, hui_grid_down(&plan->sum)), draw);
-  } else {
-    total = hui_tree_sum(plan, in, picks, draw);
-  }
-  return hui_accumulate(&plan->sum, c, total, draw);
+  return hui_accumulate(&plan->sum, c, x, draw);
 }
 
 HU_FN hu_num hui_chain_step(const hu_accum_plan *plan, const hu_lines *in, uint64_t k, hu_num c, hu_draw *draw) {

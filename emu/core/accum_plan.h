@@ -34,9 +34,11 @@ typedef struct hu_accum_plan {
   hu_grid product, sum; /* where the model's own steps round to */
   hu_grid plain;        /* the format of its sums, ties to even: promote, splitk */
   hu_grid join;         /* block: acc, or out: c last, in the mode of hui_accum_last */
+  hu_grid via;          /* block: a sum is rounded into it first, where twice is 1 */
   int32_t low, limbs;   /* of exact sums */
   int32_t acc_emin;     /* block: least exponent of c */
   uint32_t down;        /* exact: the last rounding goes toward negative */
+  uint32_t twice;
 } hu_accum_plan;
 
 /* ---- made once a call ---- */
@@ -99,6 +101,21 @@ HU_FN void hui_plan_exact(hu_accum_plan *plan, uint64_t n, const hu_source *c) {
   plan->limbs = (high - plan->low) / 64 + 2;
 }
 
+/* 1 if the exact sum of a group of products has at most 62 digits, whatever the products are. */
+HU_FN int32_t hui_groups_narrow(const hu_accum_plan *plan) {
+  int32_t la, ha, lb, hb;
+  hui_source_range(&plan->a, &la, &ha);
+  hui_source_range(&plan->b, &lb, &hb);
+  return ha + hb - la - lb + 64 - hui_clz64(plan->model.block.group) <= 62;
+}
+
+/* Sets the digits of sums of products inside a block without scales: of groups that are not narrow, of leaves. */
+HU_FN void hui_plan_groups(hu_accum_plan *plan, const hu_source *c) {
+  const hu_block *rule = &plan->model.block;
+  int32_t wide = rule->rule == HU_BLOCK_GROUPS && !rule->every && !rule->window && !hui_groups_narrow(plan);
+  if (wide || (rule->rule == HU_BLOCK_TREE && rule->products)) hui_plan_exact(plan, rule->group, c);
+}
+
 /* The format that a model's sums have before the last rounding; all zero: none (exact, fp64, int32). */
 HU_FN hu_format hui_accum_result(const hu_accum *accum) {
   if (accum->promote) return accum->promoted;
@@ -131,6 +148,8 @@ HU_FN void hui_plan_model(hu_accum_plan *plan, const hu_accum *accum, uint64_t n
   plan->down = 0;
   plan->low = 0;
   plan->limbs = 0;
+  plan->twice = accum->kind == HU_ACCUM_BLOCK && (accum->block.via.e || accum->block.via.m);
+  plan->via = hui_grid_of(plan->twice ? accum->block.via : accum->sum, accum->mode);
   if (accum->kind == HU_ACCUM_FP32) plan->sum = hui_grid_of(hui_format_binary32(), rne);
   if (accum->kind == HU_ACCUM_EXACT) hui_plan_exact(plan, n, c);
   if (accum->kind != HU_ACCUM_BLOCK) return;
@@ -142,6 +161,7 @@ HU_FN void hui_plan_model(hu_accum_plan *plan, const hu_accum *accum, uint64_t n
   plan->sum.over = accum->block.over;
   plan->sum.plus = accum->block.zero == HU_BLOCK_ZERO_PLUS;
   plan->sum.ftz = accum->block.ftz;
+  hui_plan_groups(plan, c);
   if (accum->block.rule == HU_BLOCK_EXACT) {
     hu_source back = hui_source_of(accum->sum, HU_STORED_CODES, 4);
     int32_t low, limbs;

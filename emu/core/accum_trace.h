@@ -7,7 +7,7 @@
 #include "emu/core/round.h"
 #include "halfulp/accum.h"
 
-enum { HU_TRACE_GRIDS = 4 };
+enum { HU_TRACE_GRIDS = 5 };
 typedef struct hu_tracing {
   hu_trace_visit *visit;
   void *context;

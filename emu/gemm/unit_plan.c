@@ -45,7 +45,7 @@ static int sums_fit(const hu_spec *a, const hu_spec *b, const hu_block *block) {
     hu_num x = hui_unpack(a, a->max_code), y = hui_unpack(b, b->max_code);
     int32_t high = hui_exponent(x) + hui_exponent(y) + 2 + log2_up(block->group), low = a->emin - a->m + b->emin - b->m;
     if (high - low + 2 * (block->scale.m + 1) > 52) return 0;
-    digits += high > 0 ? high : 0;
+    digits += block->every ? (high > 0 ? high : 0) : log2_up(block->group);
   }
   return digits <= 52;
 }
@@ -62,7 +62,9 @@ static int rule_fits(const hu_spec *a, const hu_spec *b, const hu_accum *accum, 
   int32_t acc_emin = hui_spec_of(accum->product, accum->mode).emin;
   int steps = (int)block->length * (block->order == HU_BLOCK_ORDER_MOD4 ? 2 : 1);
   if (steps > most || (block->order == HU_BLOCK_ORDER_MOD4 && block->length % 2) || block->emin > 300) return 0;
-  if (block->scaling || block->zeros || block->zero == HU_BLOCK_ZERO_IEEE) return 0; /* which no step here does */
+  /* What no step here does. */
+  if (block->scaling || block->zeros || block->zero == HU_BLOCK_ZERO_IEEE || block->window || block->wide) return 0;
+  if (block->via.e || block->via.m || (block->products && block->group && block->group != 2)) return 0;
   switch (block->rule) {
     case HU_BLOCK_ALIGN:
     case HU_BLOCK_GROUPS:

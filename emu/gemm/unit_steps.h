@@ -327,28 +327,25 @@ BLK_FN void unit_exact(const hu_unit_plan *plan, const double *a, const double *
 
 BLK_FN void unit_tree(const hu_unit_plan *plan, const double *a, const double *b, blk_d c[BLK_ROWS]) {
   blk_d part[8][BLK_ROWS], p[BLK_ROWS];
-  products(a, b, p);
-  if (plan->exact_pair) {
-    blk_d other[BLK_ROWS];
-    products(a + 1, b + HU_UNIT_NR, other);
-    HU_UNROLL
-    BLK_EACH p[r] = blk_odd_sum(p[r], other[r]);
-    round_into(&plan->out, p);
-  } else {
-    for (size_t k = 0, level; k < plan->length; k++) {
-      products(a + k, b + k * HU_UNIT_NR, p);
-      round_into(&plan->out, p);
-      for (level = 0; k >> level & 1; level++) {
-        blk_d sum[BLK_ROWS];
-        HU_UNROLL
-        BLK_EACH sum[r] = part[level][r];
-        add_into(&plan->out, sum, p);
-        HU_UNROLL
-        BLK_EACH p[r] = sum[r];
-      }
+  for (size_t k = 0, leaf = 0, level; k < plan->length; k += plan->exact_pair ? 2 : 1, leaf++) {
+    products(a + k, b + k * HU_UNIT_NR, p);
+    if (plan->exact_pair) {
+      blk_d other[BLK_ROWS];
+      products(a + k + 1, b + (k + 1) * HU_UNIT_NR, other);
       HU_UNROLL
-      BLK_EACH part[level][r] = p[r];
+      BLK_EACH p[r] = blk_odd_sum(p[r], other[r]);
     }
+    round_into(&plan->out, p);
+    for (level = 0; leaf >> level & 1; level++) {
+      blk_d sum[BLK_ROWS];
+      HU_UNROLL
+      BLK_EACH sum[r] = part[level][r];
+      add_into(&plan->out, sum, p);
+      HU_UNROLL
+      BLK_EACH p[r] = sum[r];
+    }
+    HU_UNROLL
+    BLK_EACH part[level][r] = p[r];
   }
   add_into(&plan->out, c, p);
 }

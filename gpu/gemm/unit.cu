@@ -141,7 +141,8 @@ int hui_gemm_align_serves(const hu_accum_args *model) {
   if (accum.kind != HU_ACCUM_BLOCK || block.rule != HU_BLOCK_ALIGN || accum.promote || accum.slices || block.every)
     return 0;
   uint32_t span = (uint32_t)block.length << (block.order == HU_BLOCK_ORDER_MOD4);
-  if (block.cut != HU_BLOCK_CUT_TRUNC || block.sticky || block.zeros || block.kept > 28 || HU_ALIGN_DEPTH % span) return 0;
+  if (block.sticky || block.zeros || block.wide || block.daz || block.ftz || block.via.e || block.via.m) return 0;
+  if (block.cut != HU_BLOCK_CUT_TRUNC || block.kept > 28 || HU_ALIGN_DEPTH % span) return 0;
   return hui_align_digits(model->plan.a) + hui_align_digits(model->plan.b) <= 24;
 }
 

@@ -117,6 +117,16 @@ enum {
   HU_BLOCK_FTZ_TINY = 2,  /* tiny: those, and those that are tiny after rounding */
   HU_BLOCK_FTZ_BEFORE = 3 /* before: those that are below the smallest normal before rounding */
 };
+/* The exponent that terms are aligned to. */
+enum {
+  HU_BLOCK_TO_LARGEST = 0, /* largest: the largest of theirs and emin */
+  HU_BLOCK_TO_FIXED = 1    /* fixed: emin, with wide */
+};
+/* What becomes of a sum beyond a register of `wide` digits. */
+enum {
+  HU_BLOCK_PAST_WRAP = 0, /* wrap: its low digits, two's complement */
+  HU_BLOCK_PAST_LIMIT = 1 /* limit: the register's limit of its sign, after every addition */
+};
 
 /* The signs of zeros. A sum that is zero gives +0, except under ieee. */
 enum {
@@ -151,14 +161,14 @@ enum {
 /* The parameters of block(...). Keys with an asterisk must be given where they are allowed; the others are 0 by
  * default.
  *
- *   align   l* f* emin* cut sticky zeros order c last scaling scale every in nan as acc zero
- *   groups  l* f* emin* g* scale* every* cut sticky zeros acc zero
- *   late    l* f* f2* lanes far big in nan as acc
- *   exact   l* c last scaling scale every in nan as zero
- *   tree    l* daz ftz products in nan as
- *   chain   l* order c last daz ftz in nan as
- *   lanes   l* daz ftz in nan as
- *   all     out round sat over */
+ *   align   l* f* emin* cut sticky zeros to wide past order c last scaling scale every in nan as acc zero via
+ *   groups  l* f* emin* g* window scale every cut sticky zeros to wide past acc zero via
+ *   late    l* f* f2* lanes far big in nan as acc via
+ *   exact   l* c last scaling scale every in nan as zero via
+ *   tree    l* products g in nan as
+ *   chain   l* order c last in nan as
+ *   lanes   l* in nan as
+ *   all     daz ftz out round sat over */
 typedef struct hu_block {
   uint8_t rule;
   uint8_t cut;      /* cut: what happens to the digits below the grid of an addend */
@@ -169,13 +179,14 @@ typedef struct hu_block {
   uint8_t over;     /* over: inf (1): overflow is infinity in every mode; mode (0): as the mode says */
   uint8_t daz;      /* daz: subnormal operands and C read as zero of their sign; plus: these and zeros as +0 */
   uint8_t ftz;      /* ftz: subnormal results become zero: after rounding, when tiny, before rounding */
-  uint8_t products; /* products: exact (1): tree of one pair whose products are not rounded; rounded (0) */
+  uint8_t products; /* products: exact (1): the leaves of a tree are sums of `group` products, of a pair where l = 2,
+                       whose products are not rounded; rounded (0) */
   uint8_t input;    /* in: trailing significand bits of an operand that are looked at, 0: all */
   uint8_t lanes;    /* lanes: 2: even and odd k are aligned apart, each to its own largest exponent; 1 is 0 */
   uint16_t length;  /* l: products in a block, 1 to 4096; tree: a power of two */
   uint16_t kept;    /* f: digits kept below the largest exponent, 0 to 40 */
   uint16_t kept2;   /* f2: late: digits kept where the sum meets c, f to 40 */
-  uint16_t group;   /* g: groups: products in a group; divides l and every */
+  uint16_t group;   /* g: groups, tree with products=exact: products in a group; divides l and every */
   uint16_t far;     /* far: late: c more than this many binades below is dropped, 1 to 64; 0: never */
   uint16_t big;     /* big: late: finite products of 2^big and more count as infinities, 1 to 1023; 0: none */
   uint16_t every;   /* every: products that share a scale */
@@ -187,8 +198,13 @@ typedef struct hu_block {
   uint8_t scaling;  /* scaling: HU_BLOCK_SCALING_; sum: with c=last, and l divides every; exact has scales only so */
   uint8_t sticky;   /* sticky: HU_BLOCK_STICKY_, with cut=trunc or floor */
   uint8_t zeros;    /* zeros: HU_BLOCK_ZEROS_; sticky and both with sticky=or */
+  uint8_t window;   /* window: groups: digits of a product kept below the largest exponent of its group; 0: all */
+  uint8_t to;       /* to: HU_BLOCK_TO_ */
+  uint8_t wide;     /* wide: digits of the sum from 2^E up, beside its sign; 0: as many as there are */
+  uint8_t past;     /* past: HU_BLOCK_PAST_, with wide */
   hu_format as;        /* as: operands of A and B are first converted, exactly, into this format; all zero: none */
   hu_format scale;     /* scale: format of the scales of A and of B; all zero: none */
+  hu_format via;       /* via: a format into which a sum is rounded before it is rounded into out; all zero: none */
 } hu_block;
 
 /* The keys of block(...), in the order of its text. */
@@ -222,7 +238,12 @@ enum {
   HU_BLOCK_KEY_ZERO = 26,     /* zero */
   HU_BLOCK_KEY_STICKY = 27,   /* sticky */
   HU_BLOCK_KEY_ZEROS = 28,    /* zeros */
-  HU_BLOCK_KEY_COUNT = 29     /* (count) */
+  HU_BLOCK_KEY_WINDOW = 29,   /* window */
+  HU_BLOCK_KEY_TO = 30,       /* to */
+  HU_BLOCK_KEY_WIDE = 31,     /* wide */
+  HU_BLOCK_KEY_PAST = 32,     /* past */
+  HU_BLOCK_KEY_VIA = 33,      /* via */
+  HU_BLOCK_KEY_COUNT = 34     /* (count) */
 };
 /* A key, as in texts and messages. A number is from low to high, a word has its place among the words as value;
  * the other keys are formats, a rounding mode and a policy. */
@@ -406,7 +427,7 @@ HU_API HU_MUST_CHECK hu_status hu_dot_words(const hu_product *x, hu_dot_random *
  * Algorithm, "IEEE 754 exception flags"). hu_dot's events are those of its last rounding instead. x is hu_dot's, of one
  * dot product; d and watch are not written. Errors: hu_dot's, HU_E_NULL without exceptions, HU_E_SHAPE: m is not 1, and
  * HU_E_ACCUM for a model or a mode that rounds stochastically and for other models than fp32, seq and block(align,...)
- * and block(exact,...) without order=mod4 and scaling=sum. */
+ * and block(exact,...) without via, order=mod4 and scaling=sum. */
 HU_API HU_MUST_CHECK hu_status hu_dot_exceptions(uint32_t *exceptions, const hu_product *x, hu_mode mode);
 
 /* ---- every step inside one dot product ----

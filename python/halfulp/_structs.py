@@ -138,7 +138,9 @@ class hu_block(_Record):
                 ('rule', 'cut', 'order', 'join', 'over', 'daz', 'ftz', 'products', 'input', 'lanes')
                 ] + [(name, c.c_uint16) for name in ('length', 'kept', 'kept2', 'group', 'far', 'big', 'every')
                      ] + [('emin', c.c_int16), ('zero', c.c_uint8), ('last', c.c_uint8), ('nan', c.c_uint8), ('scaling', c.c_uint8),
-                           ('sticky', c.c_uint8), ('zeros', c.c_uint8), ('as', hu_format), ('scale', hu_format)]
+                           ('sticky', c.c_uint8), ('zeros', c.c_uint8), ('window', c.c_uint8), ('to', c.c_uint8),
+                           ('wide', c.c_uint8), ('past', c.c_uint8), ('as', hu_format), ('scale', hu_format),
+                           ('via', hu_format)]
 
 
 class hu_accum(_Record):

@@ -200,10 +200,16 @@ static void draw_cutting(t_dot *x, t_random *random, hu_block *b) {
   b->cut = (uint8_t)t_below(random, 4);
   b->sticky = b->cut <= HU_BLOCK_CUT_FLOOR && t_below(random, 2);
   if (t_below(random, 3) == 0) b->zeros = (uint8_t)(b->sticky ? t_below(random, 4) : HU_BLOCK_ZEROS_EXPONENT);
+  if (t_below(random, 3) == 0) {
+    b->wide = (uint8_t)t_between(random, 1, t_below(random, 2) ? 20 : 5);
+    b->past = (uint8_t)t_below(random, 2);
+    b->to = (uint8_t)t_below(random, 2);
+  }
   if (b->rule == HU_BLOCK_GROUPS) {
     b->group = (uint16_t)t_between(random, 1, 8);
     b->length = (uint16_t)(b->group * t_between(random, 1, 4));
-    draw_scale_format(b, random);
+    b->window = (uint8_t)(t_below(random, 3) ? 0 : t_between(random, 1, 40));
+    if (t_below(random, 2)) draw_scale_format(b, random);
     return;
   }
   b->order = t_below(random, 4) ? HU_BLOCK_ORDER_UP : HU_BLOCK_ORDER_MOD4;
@@ -214,12 +220,13 @@ static void draw_cutting(t_dot *x, t_random *random, hu_block *b) {
 }
 
 static void draw_stepping(t_random *random, hu_block *b) {
-  b->daz = (uint8_t)t_below(random, 3);
-  b->ftz = (uint8_t)t_below(random, 4);
   if (b->rule == HU_BLOCK_CHAIN) b->order = (uint8_t)t_below(random, 2);
   if (b->rule == HU_BLOCK_CHAIN) draw_join(random, b);
   if (b->rule == HU_BLOCK_TREE) b->length = (uint16_t)(1 << t_below(random, 5));
-  b->products = b->rule == HU_BLOCK_TREE && b->length == 2 && t_below(random, 2);
+  b->products = b->rule == HU_BLOCK_TREE && t_below(random, 2);
+  if (!b->products || (b->length == 2 && t_below(random, 2))) return;
+  b->group = (uint16_t)(t_below(random, 2) ? 2 : t_between(random, 1, 5));
+  b->length = (uint16_t)(b->group << t_below(random, 4));
 }
 
 static void draw_block(t_dot *x, t_random *random, uint8_t rule) {
@@ -236,6 +243,11 @@ static void draw_block(t_dot *x, t_random *random, uint8_t rule) {
     draw_sum_scales(random, b);
   }
   if (rule >= HU_BLOCK_TREE) draw_stepping(random, b);
+  if (rule >= HU_BLOCK_TREE || t_below(random, 3) == 0) {
+    b->daz = (uint8_t)t_below(random, 3);
+    b->ftz = (uint8_t)t_below(random, 4);
+  }
+  if (rule <= HU_BLOCK_EXACT && t_below(random, 4) == 0) b->via = small_format(random);
   b->over = x->accum.sum.inf != HU_INF_NONE && t_below(random, 2);
   b->zero = rule <= HU_BLOCK_GROUPS && t_below(random, 2);
   if (rule == HU_BLOCK_EXACT && t_below(random, 2)) b->zero = HU_BLOCK_ZERO_IEEE;
@@ -252,7 +264,7 @@ static void draw_outer(t_dot *x, t_random *random) {
 }
 
 static void draw_elements(t_dot *x, t_random *random) {
-  int groups = x->accum.kind == HU_ACCUM_BLOCK && x->accum.block.rule == HU_BLOCK_GROUPS;
+  int groups = x->accum.kind == HU_ACCUM_BLOCK && x->accum.block.rule == HU_BLOCK_GROUPS && x->accum.block.every;
   int cutting = x->accum.kind == HU_ACCUM_BLOCK && x->accum.block.rule <= HU_BLOCK_LATE;
   static const char *const few[] = {"float4_e2m1fn", "float6_e2m3fn", "float6_e3m2fn", "fp(2,1,3):ieee"};
   x->a = hu_type_codes(groups ? parsed(few[t_below(random, 4)]) : small_format(random));

@@ -341,7 +341,9 @@ static void start(t_engine *engine, const t_dot *x) {
   last.saturate = m->mode.saturate;
   engine->join = grid_of(m->block.rule == HU_BLOCK_ALIGN ? m->product : m->sum, last);
   engine->join.over = m->block.over && last.round == HU_RTO;
-  engine->join.ftz = m->block.rule == HU_BLOCK_CHAIN ? m->block.ftz : HU_BLOCK_FTZ_NONE;
+  engine->join.ftz = m->block.ftz;
+  engine->twice = m->block.via.e || m->block.via.m;
+  if (engine->twice) engine->via = grid_of(m->block.via, m->mode);
   engine->plain = grid_of(m->promote ? m->promoted : cuts ? m->product : sum, rne);
 }
 

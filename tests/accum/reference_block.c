@@ -102,9 +102,15 @@ static int exponent_of_c(const t_engine *engine, const real *c) {
   return c->kind == FINITE && real_log2(c) > low ? real_log2(c) : low;
 }
 
+/* A number on its way into the block's output format. */
+static void by_way(t_engine *engine, real *s) {
+  if (engine->twice && s->kind <= FINITE) step_round(engine, &engine->via, s);
+}
+
 /* The sum of cut terms into the block's output format. */
 static void out(t_engine *engine, real *s) {
   int special = s->kind > FINITE;
+  by_way(engine, s);
   step_round(engine, &engine->sum, s);
   engine->watch.overflows += !special && (engine->events & HU_EVENT_OVERFLOW) != 0;
 }
@@ -125,7 +131,30 @@ static int zeros_stick(const hu_block *rule) {
 }
 
 static void raise_to(cutting *z, const hu_block *rule, kind of, int e) {
+  if (rule->to == HU_BLOCK_TO_FIXED) return;
   if ((of == FINITE || (of == ZERO && zeros_count(rule))) && e > z->e) z->e = e;
+}
+
+/* The sum within the register, if there is one. */
+static void keep_in_register(cutting *z, const hu_block *rule) {
+  mpz_t n, top;
+  if (!rule->wide) return;
+  mpz_inits(n, top, (mpz_ptr)0);
+  mpfr_mul_2si(z->s.v, z->s.v, rule->kept - z->e, MPFR_RNDN);
+  assert_int_equal(mpfr_get_z(n, z->s.v, MPFR_RNDN), 0);
+  mpz_ui_pow_ui(top, 2, (unsigned long)rule->wide + rule->kept);
+  if (rule->past == HU_BLOCK_PAST_WRAP) {
+    mpz_add(n, n, top);
+    mpz_fdiv_r_2exp(n, n, (unsigned long)rule->wide + rule->kept + 1);
+    mpz_sub(n, n, top);
+  } else if (mpz_cmp(n, top) >= 0) {
+    mpz_sub_ui(n, top, 1);
+  } else {
+    mpz_neg(top, top);
+    if (mpz_cmp(n, top) < 0) mpz_set(n, top);
+  }
+  mpfr_set_z_2exp(z->s.v, n, z->e - rule->kept, MPFR_RNDN);
+  mpz_clears(n, top, (mpz_ptr)0);
 }
 
 /* The sum begins with c. */
@@ -136,6 +165,7 @@ static void begin_cut(t_engine *engine, cutting *z, const real *c) {
   cut(&z->s, c, z->e - rule->kept, rule->cut);
   z->lost = !mpfr_equal_p(z->s.v, c->v);
   watch_cut(engine, z->e - exponent_of_c(engine, c), &z->s);
+  keep_in_register(z, rule);
 }
 
 /* Adds a term that is not zero. */
@@ -145,6 +175,7 @@ static void add_cut(t_engine *engine, cutting *z, const real *x) {
   z->lost |= !mpfr_equal_p(z->t.v, x->v);
   watch_cut(engine, z->e - x->e, &z->t);
   real_accumulate(&z->s, &z->t);
+  keep_in_register(z, rule);
 }
 
 /* The sum goes into c. */
@@ -192,25 +223,43 @@ static void align(t_engine *engine, const block *b, real *c) {
   drop_cut(&z);
 }
 
-/* The products of the group that starts at b->k[i], added exactly and scaled; 0 if it is left out. *zeros: how many of
- * them are 0. A group of zeros has the kind ZERO. */
+/* The largest exponent of the products of a group, NOWHERE if none counts; how many are zero, and all. */
+static int group_top(const t_engine *engine, const block *b, size_t i, int *zeros, int *count) {
+  int top = NOWHERE;
+  real p;
+  *zeros = *count = 0;
+  real_make(engine, &p);
+  for (size_t n = i; n < i + engine->x->accum.block.group && n < b->count; n++, ++*count) {
+    real_product(engine, &p, b->k[n]);
+    if (p.kind == ZERO) ++*zeros;
+    if (p.e > top && (p.kind == FINITE || zeros_count(&engine->x->accum.block))) top = p.e;
+  }
+  real_drop(&p);
+  return top;
+}
+
+/* The products of the group that starts at b->k[i], added exactly or in a window, and scaled; 0 if it is left out.
+ * *zeros: how many of them are 0. A group of zeros has the kind ZERO. */
 static int group_at(const t_engine *engine, const block *b, size_t i, real *z, int *zeros) {
+  const hu_block *rule = &engine->x->accum.block;
   real p, scale;
-  int count = 0, e = 0;
-  *zeros = 0;
+  int count, there = 1, top = group_top(engine, b, i, zeros, &count);
   real_make(engine, &p);
   real_make(engine, &scale);
   real_set(z, ZERO, 0);
-  for (size_t n = i; n < i + engine->x->accum.block.group && n < b->count; n++, count++) {
+  z->e = top;
+  for (size_t n = i; n < i + (size_t)count; n++) {
     real_product(engine, &p, b->k[n]);
-    if (p.kind == ZERO) ++*zeros;
-    if (p.kind == FINITE) real_accumulate(z, &p);
+    if (p.kind != FINITE) continue;
+    if (rule->window) cut(&p, &p, top - rule->window, rule->cut);
+    real_accumulate(z, &p);
   }
-  (void)scales_of(engine, b->k[i], &e, &scale);
-  int there = scale.kind == FINITE;
-  if (there) mpfr_mul(z->v, z->v, scale.v, MPFR_RNDN);
+  if (rule->every) {
+    (void)scales_of(engine, b->k[i], &z->e, &scale);
+    there = scale.kind == FINITE;
+    if (there) mpfr_mul(z->v, z->v, scale.v, MPFR_RNDN);
+  }
   z->kind = *zeros == count ? ZERO : FINITE;
-  z->e = e;
   real_drop(&p);
   real_drop(&scale);
   return there;
@@ -326,6 +375,7 @@ static void exact_block(t_engine *engine, const block *b, real *c) {
     s.negative = agree ? signs[1] : engine->sum.mode.round == HU_RTN;
   }
   real_copy(c, &s);
+  by_way(engine, c);
   step_round(engine, &engine->sum, c);
   if (!special) watch_sum(engine, &before, &products, c);
   real_drop(&s);
@@ -333,15 +383,38 @@ static void exact_block(t_engine *engine, const block *b, real *c) {
   real_drop(&before);
 }
 
+/* The exact sum of products i to i + g - 1, +0 for those that are not there; IEEE 754's special cases. */
+static void leaf(t_engine *engine, const block *b, size_t i, size_t g, real *z) {
+  real p;
+  int zeros[2] = {0, 0}, numbers = 0, infinite[2] = {0, 0}, nan = 0;
+  real_make(engine, &p);
+  real_set(z, ZERO, 0);
+  for (size_t n = i; n < i + g; n++) {
+    real_set(&p, ZERO, 0);
+    if (n < b->count) real_product(engine, &p, b->k[n]);
+    nan |= p.kind == NOT_A_NUMBER;
+    if (p.kind == INFINITE) infinite[p.negative != 0] = 1;
+    if (p.kind == ZERO) zeros[p.negative != 0] = 1;
+    numbers |= p.kind == FINITE;
+    if (p.kind == FINITE) real_accumulate(z, &p);
+  }
+  if (nan || (infinite[0] && infinite[1]))
+    real_set(z, NOT_A_NUMBER, 0);
+  else if (infinite[0] || infinite[1])
+    real_set(z, INFINITE, infinite[1]);
+  else if (z->kind == ZERO)
+    z->negative = numbers || (zeros[0] && zeros[1]) ? engine->sum.mode.round == HU_RTN : zeros[1];
+  real_drop(&p);
+}
+
 /* Leaves first ... first + n - 1 (n a power of two) of a tree; +0 where there is no product. Depth first, left to
  * right. */
 static void tree_node(t_engine *engine, const block *b, size_t first, size_t n, real *z) {
+  const hu_block *rule = &engine->x->accum.block;
+  size_t g = !rule->products ? 1 : rule->group ? rule->group : 2;
   real right;
   if (n == 1) {
-    if (first < b->count)
-      real_product(engine, z, b->k[first]);
-    else
-      real_set(z, ZERO, 0);
+    leaf(engine, b, first * g, g, z);
     step_round(engine, &engine->sum, z);
     return;
   }
@@ -353,19 +426,12 @@ static void tree_node(t_engine *engine, const block *b, size_t first, size_t n, 
 }
 
 static void tree(t_engine *engine, const block *b, real *c) {
-  real s, t;
+  const hu_block *rule = &engine->x->accum.block;
+  real s;
   real_make(engine, &s);
-  real_make(engine, &t);
-  if (engine->x->accum.block.products) {
-    real_product(engine, &s, b->k[0]);
-    if (b->count > 1) real_product(engine, &t, b->k[1]);
-    step_sum(engine, &engine->sum, &s, &s, &t);
-  } else {
-    tree_node(engine, b, 0, engine->x->accum.block.length, &s);
-  }
+  tree_node(engine, b, 0, rule->length / (!rule->products ? 1u : rule->group ? rule->group : 2u), &s);
   join(engine, &engine->sum, c, c, &s);
   real_drop(&s);
-  real_drop(&t);
 }
 
 static void chain(t_engine *engine, const block *b, real *c) {

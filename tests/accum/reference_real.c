@@ -210,7 +210,7 @@ static void round_into(t_engine *engine, const grid *to, real *x) {
   engine->events = 0;
   if (to->mode.bits) random = step_word(engine, r) >> (32 - to->mode.bits);
   if (to->ftz == HU_BLOCK_FTZ_BEFORE && below(x, to->t.emin)) {
-    real_set(x, ZERO, negative);
+    real_set(x, ZERO, negative && !to->plus);
     return;
   }
   real_to_exact(&e, x);

@@ -31,6 +31,8 @@ typedef struct t_engine {
   table ta, tb, tc, ts;
   grid sum, product, plain;
   grid join;          /* of c=last */
+  grid via;           /* where twice is 1 */
+  int twice;
   uint64_t roundings; /* so far */
   uint32_t events;    /* of the latest */
   hu_watch watch;     /* section 11.7 */

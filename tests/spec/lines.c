@@ -114,8 +114,8 @@ static void print_name(hu_format format) {
 }
 
 void line_formats_of(const hu_accum *accum) {
-  const hu_format in[] = {hu_binary32(),      accum->product,  accum->sum,      accum->promoted, accum->block.as,
-                          accum->block.scale, accum->a.format, accum->b.format, accum->c.format};
+  const hu_format in[] = {hu_binary32(),      accum->product,   accum->sum,      accum->promoted, accum->block.as,
+                          accum->block.scale, accum->block.via, accum->a.format, accum->b.format, accum->c.format};
   printf("\tformats=");
   for (size_t i = 0; i < sizeof in / sizeof *in; i++) {
     size_t before = 0;

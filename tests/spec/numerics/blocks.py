@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 """Section 11.5 of numerics.md: blocks. The value of one block is the c of the next."""
 from exact import (INFINITIES, ZERO, ZEROS, add, equal, floor_log2, from_units, is_nan, is_nonzero, is_zero, multiply,
-                   total)
+                   total, units)
 from operands import Product, exponent
 from rounding import nearest_even
 from runs import by_magnitude
@@ -64,7 +64,7 @@ class Block:
         new, events = run.round_events(x, self.acc, self.last)
         if self.over == 'inf' and self.last.word == 'rto' and 'overflow' in events:
             new = INFINITIES[x.sign]
-        return new, events
+        return self.flush(x, new, events, self.acc.emin), events
 
     def scaled_value(self, run, k, v):
         """scaling=sum: rnd_acc(rnd_acc(sA sB) value), with the scales of the first k."""
@@ -75,7 +75,6 @@ class Block:
         """c = rnd_acc(value + c) by `last`; in chain the result is flushed as ftz says."""
         s = add(v, c, self.last.toward_negative)
         new, events = self.round_last(run, s)
-        new = self.flush(s, new, events)
         run.addition(c, v, new, events)
         return new
 
@@ -98,11 +97,15 @@ class Block:
         new, events = run.round_events(s, self.out, self.round)
         if self.over == 'inf' and 'overflow' in events:
             new = INFINITIES[s.sign]
-        return new, events
+        return self.flush(s, new, events, self.out.emin), events
+
+    def round_twice(self, run, s):
+        """via=P: rnd_P(S) first."""
+        return self.round_out(run, s if self.via is None else run.round_events(s, self.via, self.round)[0])
 
     def finish(self, run, s):
         """*Out*: an exact sum S becomes rnd_out(S); with zero=plus a non-zero S that rounds to zero becomes +0."""
-        new, events = self.round_out(run, s)
+        new, events = self.round_twice(run, s)
         if self.zero == 'plus' and is_nonzero(s) and is_zero(new):
             new = ZERO
         if run.watch is not None:
@@ -114,9 +117,8 @@ class Block:
         special = special_sum(values)
         return None if special is None else self.round_out(run, special)[0]
 
-    def flush(self, exact, new, events):
+    def flush(self, exact, new, events, emin):
         """ftz: which results become the zero of their sign."""
-        emin = self.out.emin
         if self.ftz == 'before' and is_nonzero(exact) and floor_log2(exact) < emin:
             return ZEROS[exact.sign]
         if self.ftz in ('after', 'tiny') and is_nonzero(new) and floor_log2(new) < emin:
@@ -127,10 +129,7 @@ class Block:
 
     def rnd(self, run, x):
         """rnd of tree, chain and lanes: rnd_out with `over` and `ftz`. Value and events."""
-        new, events = run.round_events(x, self.out, self.round)
-        if self.over == 'inf' and 'overflow' in events:
-            new = INFINITIES[x.sign]
-        return self.flush(x, new, events), events
+        return self.round_out(run, x)
 
     def plus(self, run, s, t):
         """rnd(s + t), an addition of t to s."""
@@ -165,17 +164,25 @@ class Align(Block):
         exponents = [self.emin] + [e for _, e in terms]
         if self.zeros in ('exponent', 'both'):
             exponents += [e for e in of_zeros if e is not None] + ([self.acc.emin] if is_zero(c) else [])
-        e = max(exponents)
+        e = self.emin if self.to == 'fixed' else max(exponents)
         terms = [(x, ex) for x, ex in terms if is_nonzero(x)]
         kept = [self.cut_term(run, x, ex, e) for x, ex in terms]
         bit = any(not equal(new, x) for new, (x, _) in zip(kept, terms))
         if self.zeros in ('sticky', 'both'):
             bit = bit or is_zero(c) or any(is_zero(p.value) for p in products)
-        s = total(kept)
+        s = total(kept) if self.wide is None else self.register_sum(kept, e, is_nonzero(c))
         if self.sticky == 'or' and bit and is_nonzero(s):
             h = from_units(-1 if self.cut == 'trunc' and s.sign else 1, e - self.f - 70)
             s = total([s, h])
         return self.finish(run, s)
+
+    def register_sum(self, kept, e, has_c):
+        """wide=W: c first, then the other terms one by one, each sum within -2^(E+W) ... 2^(E+W) - 2^(E-F)."""
+        top, s = 1 << self.wide + self.f, 0
+        for x in kept[-1:] + kept[:-1] if has_c else kept:
+            s += units(x, e - self.f)
+            s = min(max(s, -top), top - 1) if self.past == 'limit' else (s + top) % (2 * top) - top
+        return from_units(s, e - self.f)
 
     def cut_term(self, run, x, ex, e):
         new = cut(x, e - self.f, self.cut)
@@ -189,7 +196,7 @@ class Groups(Align):
 
     def value(self, run, products, c):
         groups = [products[i:i + self.g] for i in range(0, len(products), self.g)]
-        for p in products:
+        for p in products if self.scale is not None else ():
             p.factors += self.scales(run, p.k)
         nans = [x for p in products for x in p.factors if is_nan(x)]
         special = self.special(run, [p.value for p in products] + [c] + nans)
@@ -197,15 +204,23 @@ class Groups(Align):
             return special
         terms, of_zeros = [], []
         for group in groups:
-            sa, sb = self.scales(run, group[0].k)
-            if is_zero(sa) or is_zero(sb):
-                continue                                # left out
-            emin = run.scale_format.emin
-            x = exponent(sa, emin) + exponent(sb, emin)
+            exponents = [p.e for p in group if p.e is not None]
+            if self.zeros in ('exponent', 'both'):
+                exponents += [p.e_of_zero for p in group if p.e_of_zero is not None]
+            y = max(exponents, default=None)            # None: nothing counts
+            value = total([p.value if self.window is None else cut(p.value, y - self.window, self.cut)
+                           for p in group if p.e is not None])
+            if self.scale is not None:
+                sa, sb = self.scales(run, group[0].k)
+                if is_zero(sa) or is_zero(sb):
+                    continue                            # left out
+                emin = run.scale_format.emin
+                y = exponent(sa, emin) + exponent(sb, emin)
+                value = multiply(value, multiply(sa, sb))
             if all(p.e is None for p in group):
-                of_zeros.append(x)
+                of_zeros.append(y)
                 continue
-            terms.append((multiply(total([p.value for p in group]), multiply(sa, sb)), x))
+            terms.append((value, y))
         return self.cut_sum(run, products, terms, c, of_zeros)
 
 
@@ -266,7 +281,7 @@ class ExactBlock(Block):
         if special is not None:
             return special
         s = exact_sum(values + [c], self.round.toward_negative) if self.zero == 'ieee' else total(values + [c])
-        new, events = self.round_out(run, s)
+        new, events = self.round_twice(run, s)
         run.addition(c, total(values), new, events)
         return new
 
@@ -277,10 +292,14 @@ class Tree(Block):
     def value(self, run, products, c):
         values = [p.value for p in products] + [ZERO] * (self.l - len(products))
         if self.products == 'exact':
-            t = self.rnd(run, add(*values, self.round.toward_negative))[0]
-        else:
-            t = self.pair(run, values)
-        return self.plus(run, c, t)
+            g = self.g or 2
+            values = [self.leaf(values[i:i + g]) for i in range(0, self.l, g)]
+        return self.plus(run, c, self.pair(run, values))
+
+    def leaf(self, values):
+        """The exact sum of a group."""
+        special = special_sum(values)
+        return exact_sum(values, self.round.toward_negative) if special is None else special
 
     def pair(self, run, values):
         """The left half with all that is in it, the right one likewise, their sum; a leaf is rounded."""

@@ -11,7 +11,7 @@ from rounding import Mode
 from texts import Formats, call, model_mode
 
 ALL = 'align groups late exact tree chain lanes'
-READING, FLUSHING, LAST = 'align late exact tree chain lanes', 'tree chain lanes', 'align exact chain'
+READING, LAST = 'align late exact tree chain lanes', 'align exact chain'
 INTEGER, FORMAT = 'an integer', 'a format'
 
 # Section 11.5, the keys: (values, rules that have it, rules that require it); the first word is what holds without it
@@ -19,16 +19,19 @@ KEYS = {
     'l': (INTEGER, ALL, ALL), 'f': (INTEGER, 'align groups late', 'align groups late'),
     'f2': (INTEGER, 'late', 'late'), 'emin': (INTEGER, 'align groups', 'align groups'),
     'lanes': (INTEGER, 'late', ''), 'far': (INTEGER, 'late', ''), 'big': (INTEGER, 'late', ''),
-    'in': (INTEGER, READING, ''), 'g': (INTEGER, 'groups', 'groups'),
-    'every': (INTEGER, 'align groups exact', 'groups'), 'cut': ('trunc floor rne odd', 'align groups', ''),
+    'in': (INTEGER, READING, ''), 'g': (INTEGER, 'groups tree', 'groups'),
+    'every': (INTEGER, 'align groups exact', ''), 'cut': ('trunc floor rne odd', 'align groups', ''),
     'order': ('up down mod4', 'align chain', ''), 'c': ('first last', LAST, ''),
-    'last': (DETERMINISTIC_WORDS, LAST, ''), 'daz': ('none sign plus', FLUSHING, ''),
-    'ftz': ('none after tiny before', FLUSHING, ''), 'products': ('rounded exact', 'tree', ''),
+    'last': (DETERMINISTIC_WORDS, LAST, ''), 'daz': ('none sign plus', ALL, ''),
+    'ftz': ('none after tiny before', ALL, ''), 'products': ('rounded exact', 'tree', ''),
     'nan': ('cut kept', READING, ''), 'scaling': ('terms sum', 'align exact', ''), 'as': (FORMAT, READING, ''),
-    'scale': (FORMAT, 'align groups exact', 'groups'), 'acc': (FORMAT, 'align groups late', ''),
+    'scale': (FORMAT, 'align groups exact', ''), 'acc': (FORMAT, 'align groups late', ''),
     'out': (FORMAT, ALL, ''), 'round': (None, ALL, ''), 'sat': (SATURATION, ALL, ''),
     'over': ('mode inf', ALL, ''), 'zero': ('sign plus ieee', 'align groups exact', ''),
     'sticky': ('none or', 'align groups', ''), 'zeros': ('none sticky exponent both', 'align groups', ''),
+    'window': (INTEGER, 'groups', ''), 'to': ('largest fixed', 'align groups', ''),
+    'wide': (INTEGER, 'align groups', ''), 'past': ('wrap limit', 'align groups', ''),
+    'via': (FORMAT, 'align groups late exact', ''),
 }
 
 

@@ -22,11 +22,11 @@ class Watch:
             self.gap = max(self.gap, abs(floor_log2(s) - floor_log2(t)))
 
     def term(self, left, distance):
-        """A term that is cut: it is swamped if nothing of it is left; the gap is E - e(term)."""
+        """A term that is cut: it is swamped if nothing of it is left; the gap is the distance of E and e(term)."""
         self.additions += 1
         if is_zero(left):
             self.swamped += 1
-        self.gap = max(self.gap, distance)
+        self.gap = max(self.gap, abs(distance))
 
     def integer(self, t, outside):
         """int32: no addition is swamped, and none has a gap."""
