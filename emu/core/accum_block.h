@@ -199,8 +199,8 @@ HU_FN int64_t hui_register_sum(const hu_cut_sum *sum, int64_t kept) {
   return (int64_t)z < -(int64_t)half ? -(int64_t)half : (int64_t)z;
 }
 
-/* Returns a term in units of 2^unit for a register: cut, or where it has more than 62 digits 2^62 with its sign, which is
- * beyond the register, and with past=wrap its low digits, too. */
+/* Returns a term in units of 2^unit for a register: cut, or where it has more than 62 digits 2^62 with its sign, which
+ * is beyond the register, and with past=wrap its low digits, too. */
 HU_FN int64_t hui_register_term(const hu_cut_sum *sum, hu_term term, int32_t unit) {
   int32_t up = term.exp - unit;
   if (up + 64 - hui_clz64(term.sig) <= 62 || (up < 0 && !sum->limit))
@@ -326,7 +326,7 @@ HU_FN void hui_narrow_sum(const hu_accum_plan *plan, const hu_lines *in, uint64_
   term->exp = low;
 }
 
-/* The same in as many digits as it has: 64 leading ones, the last of them 1 where more follow, which no cut looks at. */
+/* The same in as many digits as it has: 64 leading ones, the last of them 1 where more follow: no cut looks there. */
 HU_STEP void hui_wide_sum(const hu_accum_plan *plan, const hu_lines *in, uint64_t k, uint64_t past, hu_term *term) {
   hu_total total;
   hui_total_start(&total, plan->low, plan->limbs);
