@@ -76,7 +76,8 @@ static void check_term(const hu_trace_step *step) {
   mpfr_add(t.total, t.total, z, MPFR_RNDN);
   if (step->kind == HU_TRACE_CUT) mpfr_sub(t.total, t.total, exact, MPFR_RNDN);
   int dropped = t.x->accum.block.far && step->k == HU_TRACE_NO_PRODUCT && mpfr_zero_p(z); /* C, whole */
-  if (!dropped && !t.x->accum.block.wide && !mpfr_equal_p(exact, z)) { /* cut: a multiple of the unit, less than one unit away */
+  if (!dropped && !t.x->accum.block.wide &&
+      !mpfr_equal_p(exact, z)) { /* cut: a multiple of the unit, less than one unit away */
     mpfr_sub(exact, exact, z, MPFR_RNDN);
     assert_true(mpfr_cmp_ui_2exp(exact, 1, step->unit) < 0 && mpfr_cmp_si_2exp(exact, -1, step->unit) > 0);
     mpfr_mul_2si(z, z, -step->unit, MPFR_RNDN);
