@@ -259,6 +259,8 @@ package halfulp_dpi;
     if (status != 0) takes = hu_takes(model);
     if (part != 0) text = {text, ", element ", elements.substr(part - 1, part - 1)};
     if (takes != "") text = {text, ", where it takes ", takes};
+    if (part != 0 && {a, b, d} == "")
+      text = {text, "; a model without formats of its own is given them: hu_model(model, a, b, d)"};
     hu_must(status, text, where);
     return handle;
   endfunction

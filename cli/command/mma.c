@@ -99,6 +99,7 @@ static int choose_model(cli_dot *dot, const mma_state *state, const char *text) 
     return cli_fail(NULL, "mma: '%s' is no named model and leaves the elements open; use --fa, --fb and --fd", text);
   if (cli_dot_taken(dot, text)) return CLI_BAD;
   dot->mode = state->numeric.mode;
+  dot->registers = 1;
   return CLI_OK;
 }
 

@@ -28,11 +28,16 @@ void cli_put_pattern(void *z, size_t i, size_t size, uint64_t pattern) {
   if (size == 8) ((uint64_t *)z)[i] = pattern;
 }
 
+static int is_tf32(hu_type element) {
+  return element.kind == HU_TYPE_CODES && hu_format_equal(element.format, hu_format_ieee(8, 10, 0));
+}
+
 static int read_elements(elements *list, const cli_dot *dot, const cli_lines *lines, const char *text, hu_type element,
                          const char *what) {
   char piece[17] = "", wrong[160];
   unsigned width = hu_type_width(element);
-  size_t digits = (width + 3) / 4, size = hu_type_size(element), length = strlen(text);
+  unsigned low = dot->registers && is_tf32(element) && *what != 'C' ? 13 : 0;
+  size_t digits = (width + low + 3) / 4, size = hu_type_size(element), length = strlen(text);
   uint64_t last = UINT64_MAX >> (64 - width);
   if (length % digits) {
     snprintf(wrong, sizeof wrong, "%s: %zu hex digits, not a multiple of %zu", what, length, digits);
@@ -48,6 +53,11 @@ static int read_elements(elements *list, const cli_dot *dot, const cli_lines *li
       snprintf(wrong, sizeof wrong, "%s: '%s' is not hex", what, piece);
       return cli_lines_fail(lines, wrong);
     }
+    if (x & ((1u << low) - 1)) {
+      snprintf(wrong, sizeof wrong, "%s: '%s' is no number of TF32: its 13 low bits are not 0", what, piece);
+      return cli_lines_fail(lines, wrong);
+    }
+    x >>= low;
     if (dot->recorded) x &= last;
     if (x > last) {
       snprintf(wrong, sizeof wrong, "%s: '%s' is above %llX, the largest code there", what, piece,

@@ -13,10 +13,11 @@ typedef struct cli_dot {
   hu_accum accum;
   hu_mode mode; /* of the last rounding */
   hu_type a, b, result, scale;
-  size_t depth; /* n is a multiple of it */
-  int words;    /* 1: random words are a field, 8 digits each: one for every rounding inside a model that rounds
+  size_t depth;  /* n is a multiple of it */
+  int words;     /* 1: random words are a field, 8 digits each: one for every rounding inside a model that rounds
                    stochastically, then one for the last rounding if that does */
-  int recorded; /* 1: a recording of a unit, which ignores bits above an element's width; else these are an error */
+  int recorded;  /* 1: a recording of a unit, which ignores bits above an element's width; else these are an error */
+  int registers; /* 1: elements of A and B in TF32 are binary32 patterns, as units hold them, whose low 13 bits are 0 */
   hu_trace_visit *visit; /* not NULL, without words: receives the steps of each line's sum, with `context` */
   void *context;
 } cli_dot;
