@@ -26,6 +26,7 @@ ORDERS = (
     ('neumaier(%s)' % TO, TWO, '7 42 39 6d e7 8c 3f a 89 dc ec'),
     ('block(align,%s,%s)' % (CUT, OUT), ABC, '7 42'),
     ('block(align,%s,order=mod4,%s)' % (CUT, OUT), TWO, '7 42'),
+    ('block(align,%s,via=bfloat16,%s)' % (CUT, OUT), ABC, '7 42 39 6d'),
     ('block(groups,%s,g=1,every=2,scale=ue4m3,%s)' % (CUT, OUT), ABC, '7 42'),
     ('block(late,l=2,f=20,f2=22,acc=binary32,%s)' % OUT, ABC, '7 42'),
     ('block(exact,l=2,%s)' % OUT, ABC, '7 42'),
