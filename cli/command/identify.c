@@ -7,6 +7,7 @@
 #include "cli/accum/text.h"
 #include "cli/audit/quantizers.h"
 #include "cli/base/io.h"
+#include "cli/identify/recorded.h"
 #include "cli/identify/report.h"
 #include "cli/identify/distinguish.h"
 #include "cli/vectors/dot_line.h"
@@ -37,17 +38,24 @@ enum {
   KEY_QUANTIZER,
   KEY_ANSWER,
   KEY_SECONDS,
-  KEY_BATCH
+  KEY_BATCH,
+  KEY_DATA,
+  KEY_KERNEL
 };
 
 /* What is asked for. */
-enum { IDENTIFY, DISTINGUISH, QUANTIZER };
-static const char *const mode_names[] = {"a box of dot products", "--distinguish", "--quantizer"};
-enum { OF_BOX = CLI_FOR(IDENTIFY), OF_MODELS = OF_BOX | CLI_FOR(DISTINGUISH), OF_BOXES = OF_BOX | CLI_FOR(QUANTIZER) };
+enum { IDENTIFY, DISTINGUISH, QUANTIZER, DATA };
+static const char *const mode_names[] = {"a box of dot products", "--distinguish", "--quantizer", "--data"};
+enum {
+  OF_BOX = CLI_FOR(IDENTIFY),
+  OF_MODELS = OF_BOX | CLI_FOR(DISTINGUISH),
+  OF_SUMS = OF_MODELS | CLI_FOR(DATA),
+  OF_BOXES = OF_BOX | CLI_FOR(QUANTIZER)
+};
 
 typedef struct state {
   id_shape shape;
-  int has_a, has_b, has_d, json, explain, gemm, distinguish, answer;
+  int has_a, has_b, has_d, json, explain, gemm, distinguish, answer, data, kernel;
   uint64_t k, every, seed, verify, timeout, tile, tries, seconds, batch;
   const char *library, *function, *beside, *log, *golden, *report, *quantizer;
 } state;
@@ -85,6 +93,8 @@ static int set(void *into, int key, const char *value) {
     case CLI_KEY_SEED: return cli_read_u64(&asked->seed, "--seed", value, 0, UINT64_MAX);
     case KEY_TRIES: return cli_read_u64(&asked->tries, "--tries", value, 1, UINT64_C(1) << 40);
     case KEY_DISTINGUISH: asked->distinguish = 1; break;
+    case KEY_DATA: asked->data = 1; break;
+    case KEY_KERNEL: asked->kernel = 1; break;
     case KEY_QUANTIZER: asked->quantizer = value; break;
     case KEY_ANSWER: asked->answer = 1; break;
     case KEY_LIBRARY: asked->library = value; break;
@@ -103,10 +113,9 @@ static int set(void *into, int key, const char *value) {
 }
 
 static const cli_option options[] = {
-    {KEY_FA | OF_MODELS, "fa", "FORMAT",
-     "elements of A: a format, binary64, s8, u8, s4, u4; tf32: patterns of binary32"},
-    {KEY_FB | OF_MODELS, "fb", "FORMAT", "elements of B; default: those of A"},
-    {KEY_FD | OF_MODELS, "fd", "FORMAT",
+    {KEY_FA | OF_SUMS, "fa", "FORMAT", "elements of A: a format, binary64, s8, u8, s4, u4; tf32: patterns of binary32"},
+    {KEY_FB | OF_SUMS, "fb", "FORMAT", "elements of B; default: those of A"},
+    {KEY_FD | OF_SUMS, "fd", "FORMAT",
      "elements of C and D; default binary32, with integers s32, with binary64 binary64"},
     {KEY_K | OF_MODELS, "k", "K",
      "products of a dot product; default 16, of named models twice the deeper one's depth"},
@@ -133,6 +142,8 @@ static const cli_option options[] = {
     {KEY_GOLDEN | OF_BOX, "golden", "FOLDER", "where the golden files are; default: the installed ones"},
     {KEY_EXPLAIN | OF_BOX, "explain", NULL, "explain how the model was found, step by step"},
     {KEY_REPORT | OF_BOX, "report", "FILE.html", "a page that stands alone, with a picture of the order"},
+    {KEY_DATA, "data", NULL, "no box: arrays A B [C] D, .npy, of dot products, a row each; which models give all D?"},
+    {KEY_KERNEL | CLI_FOR(DATA), "kernel", NULL, "--data: the arrays are matrices, and D is A B + C"},
     {KEY_DISTINGUISH, "distinguish", NULL,
      "no box: find a question that two models, or two rules of quantizers, answer differently"},
     {KEY_QUANTIZER, "quantizer", "FORMAT",
@@ -145,7 +156,7 @@ static const cli_option options[] = {
     {0}};
 static const cli_command command = {
     "identify",
-    "[--quantizer FORMAT] -- COMMAND... | --distinguish MODEL MODEL",
+    "[--quantizer FORMAT] -- COMMAND... | --distinguish MODEL MODEL | --data A B [C] D",
     "Find the accumulation model, or the rule of quantization, of a black box, or where two of them differ",
     "The box is a program that reads lines A B C [SCALES_A SCALES_B] as `halfulp mma` does, and writes one D for "
     "each,\n"
@@ -168,6 +179,13 @@ static const cli_command command = {
     "drawn. Exit code 0: no difference was found; 1: here is one. Of two scaled formats (presets, scaled(...) texts, "
     "with\n"
     "-r MODE behind them for the rounding of elements) it prints the shortest block.\n\n"
+    "--data reads what a kernel that cannot be asked has computed. It prints which models give every row, named "
+    "units,\n"
+    "sums of parts of them (split K), else for K up to 32 those of the language; a question that would tell two of "
+    "them\n"
+    "apart; and how many rows each other named unit misses. Where no model gives all rows, as where tiles of D "
+    "differ,\n"
+    "it names models of parts and where in D they lie. Exit code 0: a model gives all rows; 1: none does.\n\n"
     "--quantizer: the box reads blocks, a line each, 8 hex digits for each binary32 number, then, where the format has "
     "a\n"
     "second level, a blank and the amax of the tensor. It answers the scale's code, a blank, and the elements' codes.\n"
@@ -429,6 +447,28 @@ static int distinguish(state *asked, char **operands) {
   return status == CLI_OK ? compare(asked, model, operands) : status;
 }
 
+/* ---- recorded results ---- */
+
+static int recorded(state *asked, char **operands, int count) {
+  id_recorded rows;
+  id_explained found = {0};
+  id_search search;
+  id_box box = {0};
+  if (count != 3 && count != 4) return cli_fail(NULL, "identify: --data requires A B D or A B C D");
+  int status = choose_shape(asked);
+  if (status != CLI_OK) return status;
+  box.shape = asked->shape;
+  status = id_recorded_load(&rows, &box.shape, operands, count, asked->kernel);
+  id_search_start(&search, &box, asked->seed, NULL);
+  if (status == CLI_OK) status = id_explain_recorded(&search, &rows, &found);
+  if (status == CLI_OK) (asked->json ? id_print_recorded_json : id_print_recorded)(stdout, &search, &rows, &found);
+  if (status == CLI_OK && !found.models.count) status = CLI_DIFFERENT;
+  id_set_free(&found.models);
+  id_recorded_free(&rows);
+  id_search_free(&search);
+  return status;
+}
+
 /* Finds the rule of a box that quantizes. */
 static int quantizer(const state *asked, char **operands, int count) {
   if (asked->answer && count) return cli_fail(NULL, "identify: --answer is the box itself, and takes no operands");
@@ -445,8 +485,9 @@ int cli_identify(int argc, char **argv) {
   int count, status = cli_parse(&command, &asked, argc, argv, &operands, &count);
   if (status >= 0) return status;
   if (asked.distinguish && asked.quantizer) return cli_fail(NULL, "identify: --distinguish asks no box");
-  if (cli_mode_check(&command, asked.distinguish ? DISTINGUISH : asked.quantizer ? QUANTIZER : IDENTIFY, mode_names))
-    return CLI_BAD;
+  int mode = asked.data ? DATA : asked.distinguish ? DISTINGUISH : asked.quantizer ? QUANTIZER : IDENTIFY;
+  if (cli_mode_check(&command, mode, mode_names)) return CLI_BAD;
+  if (asked.data) return recorded(&asked, operands, count);
   if (asked.quantizer) return quantizer(&asked, operands, count);
   if (asked.distinguish && count != 2) return cli_fail(NULL, "identify: --distinguish requires MODEL MODEL");
   if (asked.distinguish && audit_is_rule(operands[0]) && audit_is_rule(operands[1]))

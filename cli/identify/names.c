@@ -22,9 +22,7 @@ static int same_element(hu_type x, hu_type y) {
   return hu_format_equal(x.format, y.format);
 }
 
-/* Returns 1 if the preset computes from the box's formats, into its D or the format of its sums, in blocks of which K
- * is a multiple. */
-static int same_shape(const hu_accum_preset *preset, const id_shape *shape, hu_type sum) {
+int id_is_of_shape(const hu_accum_preset *preset, const id_shape *shape, hu_type sum) {
   return shape->n % preset->k == 0 && same_element(preset->a, shape->a) && same_element(preset->b, shape->b) &&
          (same_element(preset->c, shape->result) || same_element(preset->c, sum)) &&
          preset->accum.block.every == shape->every && hu_format_equal(preset->accum.block.scale, shape->scale);
@@ -62,7 +60,7 @@ int id_find_names(id_search *search, const hu_accum *model, id_names *names, int
   for (size_t i = 0; i < hu_accum_preset_count() && status == CLI_OK; i++) {
     hu_accum_preset preset;
     if (names->count == ID_NAMES_MOST || names->other_count == ID_NAMES_MOST) break;
-    if (hu_accum_preset_at(&preset, i) == HU_OK && same_shape(&preset, &search->box->shape, sum))
+    if (hu_accum_preset_at(&preset, i) == HU_OK && id_is_of_shape(&preset, &search->box->shape, sum))
       status = place(search, model, &preset, names);
   }
   *failed = status == CLI_OK && !id_agrees(search, model);

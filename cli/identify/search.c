@@ -339,10 +339,10 @@ int id_stage_run(id_search *search, const id_stage *stage) {
   search->box->doing = stage->name;
   search->zeros_alike = !stage->last; /* what says which zero it is comes with the lower end */
   if (stage->last) thin(search);
-  int status = ask_for_drawn(search, stage);
+  int status = search->recorded ? CLI_OK : ask_for_drawn(search, stage);
   if (status == CLI_OK) status = expand_all(search, stage->axes);
   size_t listed = search->set.count;
-  if (status == CLI_OK) status = ask_for_listed(search, stage);
+  if (status == CLI_OK && !search->recorded) status = ask_for_listed(search, stage);
   if (stage->last) thin(search);
   if (search->log && status == CLI_OK)
     fprintf(search->log, "%s: %llu questions, %zu candidates agreed, %zu are left\n", stage->name,

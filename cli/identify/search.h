@@ -25,6 +25,7 @@ typedef struct id_search {
   id_set set;
   id_random random;
   int part, whole;  /* of the tree: products whose sum C is added to first, 0: unknown; 1: no sum of parts */
+  int recorded;     /* 1: the box cannot be asked; the rows in `asked` are all there are */
   int parts_tried;  /* sums of parts have been looked for */
   int zeros_alike;  /* 1: -0 and +0 count as the same answer, as long as no parameter says which it is */
   FILE *log;        /* what was decided, line by line */

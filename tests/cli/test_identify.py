@@ -8,7 +8,9 @@ import html
 import json
 import os
 import pathlib
+import random
 import shlex
+import struct
 import subprocess
 import sys
 import tempfile
@@ -17,6 +19,7 @@ import unittest
 import unittest.mock
 
 import balanced
+import support
 from support import HALFULP, fault, run
 
 GOLDEN = os.environ['HALFULP_GOLDEN']
@@ -349,6 +352,83 @@ class FirstQuestions(unittest.TestCase):
             done = identify('--fa', 'binary16', '--k', '4', *box)
         self.assertEqual(done.returncode, 1)
         self.assertRegex(done.stdout.decode(), r'order of the sum: \[C 0\.\.3\]\nstopped before the search had ended\n')
+
+
+class Recorded(unittest.TestCase):
+    """Results of a kernel that cannot be asked."""
+
+    @classmethod
+    def setUpClass(cls):
+        cls.folder = tempfile.TemporaryDirectory()
+        cls.addClassCleanup(cls.folder.cleanup)
+
+    def path(self, name):
+        return os.path.join(self.folder.name, name)
+
+    def write(self, name, kind, shape, values):
+        data = struct.pack('<%d%s' % (len(values), {'2': 'e', '4': 'f'}[kind[-1]]), *values)
+        pathlib.Path(self.path(name)).write_bytes(support.npy('<' + kind, shape, data))
+
+    def ask(self, *arguments, code=0):
+        done = run('identify', '--data', '--json', '--fa', 'binary16', *arguments)
+        self.assertEqual(done.returncode, code, done.stderr)
+        text = run('identify', '--data', '--fa', 'binary16', *arguments)
+        return json.loads(done.stdout), text.stdout.decode()
+
+    def test_rows(self):
+        """A named unit's rows: it gives all of them, every other one misses as many as are counted here."""
+        rows, k, drawn = 200, 8, random.Random(1)
+        a, b, c = ([drawn.gauss(0, 1) for _ in range(n)] for n in (rows * k, rows * k, rows))
+        self.write('a.npy', 'f2', (rows, k), a)
+        self.write('b.npy', 'f2', (rows, k), b)
+        self.write('c.npy', 'f4', (rows,), c)
+        lines = ''.join('%s %s %s\n' % (''.join(struct.pack('>e', x).hex() for x in a[i * k:i * k + k]),
+                                        ''.join(struct.pack('>e', x).hex() for x in b[i * k:i * k + k]), struct.pack('>f', c[i]).hex()) for i in range(rows))
+        answers = {name: run('mma', name, stdin=lines).stdout.decode().split() for name in ('nv.volta.f16.f32', 'nv.ampere.f16.f32')}
+        self.write('d.npy', 'f4', (rows, 1), [struct.unpack('>f', bytes.fromhex(x))[0] for x in answers['nv.volta.f16.f32']])
+        z, text = self.ask(*(self.path(x + '.npy') for x in 'abcd'))
+        self.assertEqual((z['rows'], z['all'], z['k'], z['presets'], z['parts']), (rows, rows, k, ['nv.volta.f16.f32'], []))
+        others = {o['preset']: o for o in z['other_presets']}
+        wrong = [i for i in range(rows) if answers['nv.volta.f16.f32'][i] != answers['nv.ampere.f16.f32'][i]]
+        self.assertEqual((others['nv.ampere.f16.f32']['differs'], others['nv.ampere.f16.f32']['first']), (len(wrong), wrong[0]))
+        self.assertRegex(text, r'1 models of those tried give all rows: block\(align,l=4,f=23,')
+
+        unit = 'block(align,l=4,f=21,emin=-126,round=rtp)'  # no named one, so that the language is searched
+        answers = run('mma', unit, '--fa', 'binary16', '--fb', 'binary16', '--fd', 'binary32', stdin=lines).stdout.decode().split()
+        self.write('d.npy', 'f4', (rows, 1), [struct.unpack('>f', bytes.fromhex(x))[0] for x in answers])
+        z, text = self.ask(*(self.path(x + '.npy') for x in 'abcd'))
+        self.assertTrue(z['models'] and not z['presets'] and all('align,l=4,f=21,' in x for x in z['models']), z['models'])
+        self.assertRegex(text, r'no row tells them apart; this question would tell block\(.*\n +[0-9a-f]+ [0-9a-f]+ [0-9a-f]+\n')
+
+    def test_a_kernel(self):
+        """Split K in the upper rows of D, none in the lower ones: two models, and where each holds."""
+        m, n, k, drawn = 12, 10, 64, random.Random(2)
+        for name, kind, shape in (('A', 'f2', (m, k)), ('B', 'f2', (k, n)), ('C', 'f4', (m, n))):
+            self.write(name + '.npy', kind, shape, [drawn.gauss(0, 1) for _ in range(shape[0] * shape[1])])
+        a, b, c, d, e, both = (self.path(x + '.npy') for x in ('A', 'B', 'C', 'D', 'E', 'both'))
+        for path, accum in ((d, 'splitk(4,any(nv.ampere.f16.f32))'), (e, 'nv.ampere.f16.f32')):
+            self.assertEqual(run('gemm', '-q', a, b, '-C', c, '-o', path, '--accum', accum, '--fa', 'binary16', '--fb', 'binary16', '--fd', 'binary32').returncode, 0)
+        z, _ = self.ask('--kernel', a, b, c, d)
+        self.assertTrue(z['models'] and all(x.startswith('splitk(4,') for x in z['models']), z['models'])
+        upper, lower = pathlib.Path(d).read_bytes(), pathlib.Path(e).read_bytes()
+        cut = len(upper) - 4 * n * 4
+        pathlib.Path(both).write_bytes(upper[:cut] + lower[cut:])
+        z, text = self.ask('--kernel', a, b, c, both, code=1)
+        self.assertEqual((len(z['parts']), z['left'], sum(p['rows'] for p in z['parts'])), (2, 0, m * n))
+        self.assertEqual((z['parts'][1]['first'][0], z['parts'][1]['last'][0]), (8, 11))
+        self.assertIn('in D[8..11][', text)
+
+    def test_wrong_arrays(self):
+        self.write('s.npy', 'f2', (2, 4), [0.0] * 8)
+        self.write('t.npy', 'f2', (2, 3), [0.0] * 6)
+        self.write('u.npy', 'f4', (5,), [0.0] * 5)
+        s, t, u = (self.path(x + '.npy') for x in 'stu')
+        self.write('w.npy', 'f4', (2, 4), [0.1] * 8)
+        for arguments, says in (((self.path('w.npy'), s, u), 'element [0, 0], 0.1, is no value'), ((s, s), 'requires A B D or A B C D'), ((s, t, u), '2 x 3 does not go with A, which is 2 x 4'), ((s, s, u), '5 elements; A and B make 2'),
+                                ((s, s, t), 'elements of 2 bytes; this operand has 4'), ((s, s, self.path('none.npy')), 'No such file')):
+            done = run('identify', '--data', '--fa', 'binary16', *arguments)
+            self.assertEqual(done.returncode, 2)
+            self.assertIn(says, done.stderr.decode())
 
 
 class Libraries(unittest.TestCase):
