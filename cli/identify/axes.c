@@ -22,6 +22,8 @@ static const axis axes[ID_AXES] = {
     [ID_AXIS_JOIN] = {HU_BLOCK_KEY_C, NULL, "where C joins a block"},
     [ID_AXIS_LAST] = {HU_BLOCK_KEY_LAST, NULL, "rounding of the addition of C"},
     [ID_AXIS_CUT] = {HU_BLOCK_KEY_CUT, NULL, "what happens to the digits below the cut"},
+    [ID_AXIS_STICKY] = {HU_BLOCK_KEY_STICKY, NULL, "whether the digits below the cut are kept as one bit"},
+    [ID_AXIS_ZEROS] = {HU_BLOCK_KEY_ZEROS, NULL, "what terms that are zero count as"},
     [ID_AXIS_KEPT] = {HU_BLOCK_KEY_F, NULL, "digits kept below the largest exponent"},
     [ID_AXIS_KEPT2] = {HU_BLOCK_KEY_F2, NULL, "digits kept where the sum meets C"},
     [ID_AXIS_FAR] = {HU_BLOCK_KEY_FAR, NULL, "binades below which C is dropped"},
@@ -194,6 +196,15 @@ static void put_all(values *list, const id_space *space, int i, const hu_accum *
     case ID_AXIS_ROUND: put_range(list, HU_RNE, HU_SRA - 1); break;
     case ID_AXIS_KEPT: put_range(list, 0, block->rule == HU_BLOCK_LATE ? block->kept2 : 40); break;
     case ID_AXIS_KEPT2: put_range(list, block->kept, 40); break;
+    case ID_AXIS_STICKY:
+      put_range(list, 0, block->cut == HU_BLOCK_CUT_TRUNC || block->cut == HU_BLOCK_CUT_FLOOR);
+      break;
+    case ID_AXIS_ZEROS:
+      put(list, HU_BLOCK_ZEROS_NONE);
+      put(list, HU_BLOCK_ZEROS_EXPONENT);
+      if (block->sticky) put(list, HU_BLOCK_ZEROS_STICKY);
+      if (block->sticky) put(list, HU_BLOCK_ZEROS_BOTH);
+      break;
     case ID_AXIS_ORDER:
       put(list, 0);
       put(list, block->rule == HU_BLOCK_ALIGN ? HU_BLOCK_ORDER_MOD4 : HU_BLOCK_ORDER_DOWN);
@@ -258,6 +269,13 @@ static void set_join(hu_block *block, int value) {
   if (block->join != HU_BLOCK_JOIN_LAST) block->last = 0;
 }
 
+/* Sets how terms are cut, or whether a bit keeps what is lost: without it zeros cannot set it. */
+static void set_cut(hu_block *block, unsigned key, int value) {
+  hu_block_key_set(block, key, value);
+  if (block->cut > HU_BLOCK_CUT_FLOOR) block->sticky = 0;
+  if (!block->sticky) block->zeros &= HU_BLOCK_ZEROS_EXPONENT;
+}
+
 void id_axis_set(const id_space *space, int i, hu_accum *model, int value) {
   hu_block *block = &model->block;
   switch (i) {
@@ -265,6 +283,8 @@ void id_axis_set(const id_space *space, int i, hu_accum *model, int value) {
     case ID_AXIS_PRODUCT: model->product.m = (uint8_t)value; break;
     case ID_AXIS_ROUND: model->mode.round = (uint8_t)value; break;
     case ID_AXIS_JOIN: set_join(block, value); break;
+    case ID_AXIS_CUT:
+    case ID_AXIS_STICKY: set_cut(block, axes[i].key, value); break;
     case ID_AXIS_LENGTH:
       if (model->kind == HU_ACCUM_BLOCK)
         block->length = (uint16_t)value;

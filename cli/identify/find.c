@@ -9,8 +9,8 @@
 
 static const id_stage stages[] = {
     {"one product and C",
-     {ID_AXIS_IN, ID_AXIS_DIGITS, ID_AXIS_PRODUCT, ID_AXIS_ROUND, ID_AXIS_JOIN, ID_AXIS_LAST, ID_AXIS_CUT, ID_AXIS_KEPT,
-      ID_AXIS_KEPT2, -1},
+     {ID_AXIS_IN, ID_AXIS_DIGITS, ID_AXIS_PRODUCT, ID_AXIS_ROUND, ID_AXIS_JOIN, ID_AXIS_LAST, ID_AXIS_CUT,
+      ID_AXIS_STICKY, ID_AXIS_ZEROS, ID_AXIS_KEPT, ID_AXIS_KEPT2, -1},
      {ID_DRAW_ONE, -1},
      0},
     {"order and blocks",

@@ -25,7 +25,8 @@ static void print_next_question(FILE *out, const id_search *search, const id_exp
   id_vectors questions;
   id_random random = {1};
   if (found->models.count < 2) return;
-  for (size_t i = 1; i < found->models.count && i < 8; i++) {
+  for (size_t i = found->models.count - 1; i > 0 && found->models.count - i <= 8;
+       i--) { /* these have least in common */
     char text[2][HU_ACCUM_TEXT_MAX];
     const hu_accum *x = &found->models.x[0], *y = &found->models.x[i];
     if (id_distinguish(&questions, &search->box->shape, x, y, TRIES, &random, NULL) > 0) {

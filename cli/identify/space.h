@@ -14,6 +14,8 @@ enum {
   ID_AXIS_JOIN,    /* where C joins a block */
   ID_AXIS_LAST,    /* how C is rounded in, where it is added last */
   ID_AXIS_CUT,     /* what a cut does with the digits below it */
+  ID_AXIS_STICKY,  /* whether digits below the cut are kept as one bit */
+  ID_AXIS_ZEROS,   /* what products that are zero count as */
   ID_AXIS_KEPT,    /* digits kept below the largest exponent */
   ID_AXIS_KEPT2,   /* late: digits kept where the sum meets C */
   ID_AXIS_FAR,     /* late: C dropped so far below */

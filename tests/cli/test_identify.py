@@ -87,6 +87,14 @@ class Models(unittest.TestCase):
         self.assertIn('out=fp(8,23,0):flush', z['model'])
         self.assertEqual(z['notes'], ['a subnormal number as C counts as zero'])
 
+    def test_aligners_of_hardware(self):
+        """A bit that keeps what the cuts lose, and zeros that set it or take part in the largest exponent."""
+        for text in ('sticky=or', 'sticky=or,zeros=sticky', 'zeros=exponent', 'cut=floor,sticky=or,zeros=both')[:None if EXHAUSTIVE else 2]:
+            z = found('--fa', 'binary16', '--k', '8', '--', HALFULP, 'mma', 'block(align,l=4,f=24,emin=-126,%s)' % text, '--fa', 'binary16', '--fb', 'binary16',
+                      '--fd', 'binary32')
+            self.assertEqual(z['verdict'], 'found', z)
+            self.assertRegex(z['model'], r'block\(align,l=4,f=24,emin=-1[0-9]+,%s\)' % text)
+
     def test_tf32_as_mma_reads_it(self):
         z = self.check('nv.ampere.tf32.f32', 8, '--fa', 'tf32')
         self.assertEqual((z['a'], z['notes']), ('binary32', []))
