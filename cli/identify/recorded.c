@@ -36,7 +36,7 @@ static int encode(cli_array *array, hu_type element, const char *path) {
     if (id_value(element, code) != value && value == value) {
       char place[CLI_INDEX_MAX];
       free(codes);
-      return cli_fail(path, "element %s, %g, is no value of the operand's format",
+      return cli_fail(path, "element %s, %g, is not a value of the operand's format",
                       cli_index_text(place, &array->info, i), value);
     }
     memcpy(codes + i * size, &code, size);

@@ -264,7 +264,8 @@ class Misbehaviour(unittest.TestCase):
 
     def test_wrong_use(self):
         for args in ((), ('--fa', 'binary16'), ('--fa', 'binary16', '--library', 'x', '--', 'y'), ('--fa', 'nothing', '--', 'y'),
-                     ('--fa', 'binary16', '--share', '32', '--', 'y'), ('--fa', 'binary16', '--batch', '9', '--library', 'y'), ('--fa', 'binary16', '--library', '/nonexistent.so')):
+                     ('--fa', 'binary16', '--share', '32', '--', 'y'),
+                     ('--fa', 'binary16', '--batch', '9', '--library', 'y'), ('--fa', 'binary16', '--library', '/nonexistent.so')):
             self.assertEqual(identify(*args).returncode, 2, args)
 
 
@@ -415,7 +416,8 @@ class Recorded(unittest.TestCase):
             self.write(name + '.npy', kind, shape, [drawn.gauss(0, 1) for _ in range(shape[0] * shape[1])])
         a, b, c, d, e, both = (self.path(x + '.npy') for x in ('A', 'B', 'C', 'D', 'E', 'both'))
         for path, accum in ((d, 'splitk(4,any(nv.ampere.f16.f32))'), (e, 'nv.ampere.f16.f32')):
-            self.assertEqual(run('gemm', '-q', a, b, '-C', c, '-o', path, '--accum', accum, '--fa', 'binary16', '--fb', 'binary16', '--fd', 'binary32').returncode, 0)
+            self.assertEqual(run('gemm', '-q', a, b, '-C', c, '-o', path, '--accum', accum,
+                                 '--fa', 'binary16', '--fb', 'binary16', '--fd', 'binary32').returncode, 0)
         z, _ = self.ask('--kernel', a, b, c, d)
         self.assertTrue(z['models'] and all(x.startswith('splitk(4,') for x in z['models']), z['models'])
         upper, lower = pathlib.Path(d).read_bytes(), pathlib.Path(e).read_bytes()
@@ -432,7 +434,9 @@ class Recorded(unittest.TestCase):
         self.write('u.npy', 'f4', (5,), [0.0] * 5)
         s, t, u = (self.path(x + '.npy') for x in 'stu')
         self.write('w.npy', 'f4', (2, 4), [0.1] * 8)
-        for arguments, says in (((self.path('w.npy'), s, u), 'element [0, 0], 0.1, is no value'), ((s, s), 'requires A B D or A B C D'), ((s, t, u), '2 x 3 does not go with A, which is 2 x 4'), ((s, s, u), '5 elements; A and B make 2'),
+        for arguments, says in (((self.path('w.npy'), s, u), 'element [0, 0], 0.1, is not a value'),
+                                ((s, s), 'requires A B D or A B C D'), ((s, t, u), '2 x 3 does not go with A, which is 2 x 4'),
+                                ((s, s, u), '5 elements; A and B make 2'),
                                 ((s, s, t), 'elements of 2 bytes; this operand has 4'), ((s, s, self.path('none.npy')), 'No such file')):
             done = run('identify', '--data', '--fa', 'binary16', *arguments)
             self.assertEqual(done.returncode, 2)
