@@ -231,6 +231,42 @@ def test_within(random):
         assert behind[:6].tobytes() == before[:6].tobytes() and not behind[6:].any() and before[6:].any()
 
 
+@pytest.mark.parametrize('unbiased', [0, 1])
+def test_batch_norm_of_valid_steps(random, unbiased):
+    """Statistics, results and gradients are those of the rows that samples have, without the others."""
+    lengths = [5, 2, 0, 3]
+    here = [(sample, t) for sample, length in enumerate(lengths) for t in range(length)]
+    layer = 'batch_norm({{}}, unbiased={}{{}})'.format(unbiased).format
+    net, plain = (net_of(layer('y', more), lengths=bool(more)) for more in (', lengths=n', ''))
+    alone = Net('x = input(1, 3)\ny = tanh(linear(x, 3))\nh = {}\noutput linear(h, 1)\n'.format(layer('y', '')), batch=10,
+                loss='squared_error')
+    x, y = random.normal(size=(BATCH, STEPS, COLUMNS)).astype(F), random.normal(size=(BATCH, STEPS, 1)).astype(F)
+    for sample, length in enumerate(lengths):
+        x[sample, length:] = 1e3
+    weights = drawn(net, random)
+    for training in True, False:
+        fed = np.hstack([x.reshape(BATCH, -1), np.array(lengths, F)[:, None]])
+        net.load_weights(weights)
+        alone.load_weights(weights)
+        net.forward(fed, y, training)
+        alone.forward(np.stack([x[at] for at in here]), np.stack([y[at] for at in here]), training)
+        found = rows(value(net, 'batch_norm')[0])
+        assert np.stack([found[at] for at in here]).tobytes() == value(alone, 'batch_norm')[0].tobytes()
+        assert all(not found[sample, length:].any() for sample, length in enumerate(lengths))
+        if training:
+            net.backward()
+            alone.backward(0.5)  # 10 rows of 20
+            into, expected = rows(value(net, 'tanh')[1]), value(alone, 'tanh')[1]
+            np.testing.assert_allclose(np.stack([into[at] for at in here]), expected, rtol=1e-4, atol=1e-8)
+            assert all(not into[sample, length:].any() for sample, length in enumerate(lengths))
+            for part in 'gain', 'offset':
+                gain = 'batch_norm1.' + part
+                np.testing.assert_allclose(net.gradients()[gain], alone.gradients()[gain], rtol=1e-5, atol=1e-8)
+    run(net, np.hstack([x.reshape(BATCH, -1), np.full((BATCH, 1), 9, F)]), y, weights)
+    run(plain, x, y, weights)
+    assert value(net, 'batch_norm')[0].tobytes() == value(plain, 'batch_norm')[0].tobytes()
+
+
 @pytest.mark.parametrize('layer, words', [
     ('gru(y, 4, reverse=1, both=1)', 'only one of reverse, both and sum'), ('gru(y, 4, projection=2)', "no 'projection'"),
     ('lstm(y, 4, both=1, carried=1)', 'only steps forward'), ('gru(y, 4, lengths=y)', 'lengths are not an input'),

@@ -35,7 +35,8 @@ enum { HU_BY_NUMBER = 0, HU_BY_ROW = 1 };
   X(WITHIN, within, HU_BY_NUMBER)                       \
   X(ROW_CONVOLVE, row_convolve, HU_BY_NUMBER)           \
   X(ROW_CONVOLVE_BACK, row_convolve_back, HU_BY_NUMBER) \
-  X(LATER, later, HU_BY_NUMBER)
+  X(LATER, later, HU_BY_NUMBER)                         \
+  X(CENTRE, centre, HU_BY_NUMBER)
 
 /* Kernels of attention and experts: kernels_attention.h says what each does. */
 #define HU_ATTENTION_KERNELS(X)              \

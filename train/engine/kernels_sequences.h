@@ -122,6 +122,15 @@ HU_AT(within) {
   }
 }
 
+/* z is a less the row b in the steps of a sample; +0 behind its end. */
+HU_AT(centre) {
+  const size_t step = r % task->steps.sample / task->steps.each;
+  const float *a = task->a + r * task->cols, *b = task->b;
+  const int there = !((float)(step + 1) > task->steps.lengths[r / task->steps.sample]);
+  float *z = task->z + r * task->cols;
+  HU_EACH_COLUMN z[j] = there ? a[j] - b[j] : 0;
+}
+
 /* z = the sum over k below steps.seen of row k of b times a, k steps later, from +0; +0 behind the end. */
 HU_AT(row_convolve) {
   const size_t cols = task->cols, end = hui_steps_of(task, r), step = r % task->steps.sample;

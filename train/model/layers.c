@@ -181,8 +181,16 @@ static int add_average_pool(hu_network *network, const hu_item *items) {
 
 /* ---- norms ---- */
 
+static int lengths_of(hu_network *network, const hu_item *item) {
+  if (item->kind != HU_ITEM_VALUE) return -1;
+  note_tokens(network, item->value);
+  return item->value;
+}
+
 static int add_batch_norm(hu_network *network, const hu_item *items) {
-  return hu_net_batch_norm_with(network->net, items[0].value, items[1].number, items[2].number, items[3].number != 0);
+  int lengths = lengths_of(network, &items[4]);
+  return hu_net_batch_norm_within(network->net, items[0].value, items[1].number, items[2].number, items[3].number != 0,
+                                  lengths);
 }
 
 static int add_layer_norm(hu_network *network, const hu_item *items) {
@@ -283,12 +291,6 @@ static int add_position(hu_network *network, const hu_item *items) {
   int p = hu_net_parameters(network->net), z = hu_net_position(network->net, items[0].value);
   start(network, p, &items[1], 1);
   return z;
-}
-
-static int lengths_of(hu_network *network, const hu_item *item) {
-  if (item->kind != HU_ITEM_VALUE) return -1;
-  note_tokens(network, item->value);
-  return item->value;
 }
 
 /* Returns attention with the arguments `heads`, `causal`, `lengths` and from `kv_heads` on. */
@@ -469,7 +471,7 @@ static const hu_layer layers[] = {
       BIAS_START,
       {"output_pad", 'w', 0}},
      add_conv_transpose},
-    {"batch_norm", {VALUE(x), EPS, {"momentum", 'r', 0.1}, {"unbiased", 'b', 0}}, add_batch_norm},
+    {"batch_norm", {VALUE(x), EPS, {"momentum", 'r', 0.1}, {"unbiased", 'b', 0}, {"lengths", 'o', 0}}, add_batch_norm},
     {"layer_norm", {VALUE(x), EPS}, add_layer_norm},
     {"rms_norm", {VALUE(x), EPS}, add_rms_norm},
     {"l2_norm", {VALUE(x), {"eps", 'r', 1e-10}, START}, add_l2_norm},

@@ -3,6 +3,7 @@
  * neighbouring columns (response). */
 #include <float.h>
 #include <stdio.h>
+#include <stdlib.h>
 
 #include "train/environment.h"
 #include "train/net/net.h"
@@ -44,9 +45,52 @@ static void norm_task(const hu_net *net, const hu_operator *op, hu_task *task) {
 
 /* ---- batch ---- */
 
+/* Computes x of the steps that samples have, less the row `mean` if there is one; +0 behind their ends. z may be x. */
+static void keep_steps(hu_net *net, const hu_operator *op, float *z, const float *x, const float *mean) {
+  const hu_value *of = &net->value[op->out];
+  if (op->in[1] < 0) return;
+  hu_task task = hui_task_of(of->rows, of->cols, z, x, mean);
+  task.steps.sample = of->rows / net->batch;
+  task.steps.each = of->height ? of->width : 1;
+  task.steps.lengths = net->value[op->in[1]].v;
+  hui_do(net, mean ? HU_RUN_CENTRE : HU_RUN_WITHIN, &task);
+}
+
+/* Returns how many rows a column's statistics are of: those of all steps that samples have, at least one. */
+static size_t rows_of(hu_net *net, const hu_operator *op) {
+  const hu_value *x = &net->value[op->in[0]];
+  if (op->in[1] < 0) return x->rows;
+  const size_t each = x->height ? x->width : 1, steps = x->rows / net->batch / each;
+  float *lengths = malloc(net->batch * sizeof *lengths);
+  size_t rows = 0;
+  if (lengths) hui_do_get(net, lengths, net->value[op->in[1]].v, net->batch * sizeof *lengths);
+  if (!lengths) net->fault = HU_E_MEMORY;
+  for (size_t i = 0; i < net->batch && hui_done(net) == HU_OK; i++)
+    rows += each * (!(lengths[i] < (float)steps) ? steps : lengths[i] > 0 ? (size_t)lengths[i] : 0);
+  free(lengths);
+  return rows ? rows : 1;
+}
+
+/* Computes the mean and the variance of each column, of a batch with lengths. */
+static void moments_within(hu_net *net, const hu_operator *op, float *mean, float *variance) {
+  const hu_value *x = &net->value[op->in[0]];
+  float *kept = net->work[2], n = (float)rows_of(net, op);
+  keep_steps(net, op, kept, x->v, NULL);
+  hui_do_columns(net, HU_RUN_COLUMNS, x->rows, x->cols, mean, kept, NULL, NULL);
+  hui_do_each(net, HU_RUN_OVER, x->cols, mean, mean, NULL, n);
+  keep_steps(net, op, kept, x->v, mean);
+  hui_do_columns(net, HU_RUN_COLUMNS_PRODUCT, x->rows, x->cols, variance, kept, kept, NULL);
+  hui_do_each(net, HU_RUN_OVER, x->cols, variance, variance, NULL, n);
+}
+
 /* Computes the mean and the variance of each column. */
-static void moments(hu_net *net, const hu_value *x, float *mean, float *variance) {
+static void moments(hu_net *net, const hu_operator *op, float *mean, float *variance) {
+  const hu_value *x = &net->value[op->in[0]];
   float n = (float)x->rows;
+  if (op->in[1] >= 0) {
+    moments_within(net, op, mean, variance);
+    return;
+  }
   hui_do_columns(net, HU_RUN_COLUMNS, x->rows, x->cols, mean, x->v, NULL, NULL);
   hui_do_each(net, HU_RUN_OVER, x->cols, mean, mean, NULL, n);
   hui_do_columns(net, HU_RUN_COLUMNS_SPREAD, x->rows, x->cols, variance, x->v, NULL, mean);
@@ -59,8 +103,9 @@ enum { MEAN = 0, VARIANCE = 1, PLAIN = 1, WITH = 2 };
 /* Returns the variance that the running one takes: of R rows R / (R - 1) times that of the batch, or this itself. */
 static const float *seen_variance(hu_net *net, const hu_operator *op, const float *variance) {
   const hu_value *x = &net->value[op->in[0]];
-  const size_t rows = net->whole ? x->rows * net->passes : x->rows;
-  if (!op->norm.unbiased || rows == 1) return variance;
+  if (!op->norm.unbiased) return variance;
+  const size_t rows = net->whole ? x->rows * net->passes : rows_of(net, op);
+  if (rows == 1) return variance;
   float *z = net->work[WITH];
   hui_do_each(net, HU_RUN_SCALE, x->cols, z, variance, NULL, (float)rows / (float)(rows - 1));
   return z;
@@ -72,7 +117,7 @@ static hu_status batch_forward(hu_net *net, hu_operator *op) {
   float *mean = net->work[MEAN], *variance = net->work[VARIANCE], *inverse = inverses(net, op);
   float *running = inverse + cols;
   if (net->training) {
-    if (!net->whole) moments(net, x, mean, variance);
+    if (!net->whole) moments(net, op, mean, variance);
     hui_do_each(net, HU_RUN_MOVING, cols, running, mean, NULL, op->norm.momentum);
     hui_do_each(net, HU_RUN_MOVING, cols, running + cols, seen_variance(net, op, variance), NULL, op->norm.momentum);
   } else {
@@ -84,13 +129,15 @@ static hu_status batch_forward(hu_net *net, hu_operator *op) {
   norm_task(net, op, &task);
   task.norm.mean = mean;
   hui_do(net, HU_RUN_NORMALISE, &task);
+  keep_steps(net, op, task.z, task.z, NULL);
+  keep_steps(net, op, op->kept, op->kept, NULL);
   return hui_done(net);
 }
 
 /* Computes the means of u = dz gain and of u xh. */
 static void slopes(hu_net *net, const hu_operator *op, float *plain, float *with) {
   const hu_value *z = &net->value[op->out];
-  const float *gain = net->parameter[op->theta[0]].theta, n = (float)z->rows;
+  const float *gain = net->parameter[op->theta[0]].theta, n = (float)rows_of(net, op);
   hui_do_columns(net, HU_RUN_COLUMNS_GAIN, z->rows, z->cols, plain, z->dv, NULL, gain);
   hui_do_columns(net, HU_RUN_COLUMNS_BOTH, z->rows, z->cols, with, z->dv, op->kept, gain);
   hui_do_each(net, HU_RUN_OVER, z->cols, plain, plain, NULL, n);
@@ -101,6 +148,7 @@ static void slopes(hu_net *net, const hu_operator *op, float *plain, float *with
 static hu_status batch_backward(hu_net *net, hu_operator *op) {
   const hu_value *z = &net->value[op->out];
   float *plain = net->work[PLAIN], *with = net->work[WITH];
+  keep_steps(net, op, z->dv, z->dv, NULL);
   give_gains(net, op);
   if (!hui_needs_gradient(net, op->in[0])) return hui_done(net);
   if (!net->whole) slopes(net, op, plain, with);
@@ -109,6 +157,7 @@ static hu_status batch_backward(hu_net *net, hu_operator *op) {
   task.norm.mean = plain;
   task.norm.slope = with;
   hui_do(net, HU_RUN_BATCH_BACK, &task);
+  keep_steps(net, op, task.z, task.z, NULL);
   hui_give(net, op->in[0], task.z);
   return hui_done(net);
 }
@@ -149,6 +198,7 @@ static hu_status mean_of_all(hu_net *const *nets, size_t count, int i, int kerne
 hu_status hui_whole_statistics(hu_net *const *nets, size_t count, int i, int back) {
   const hu_operator *op = &nets[0]->op[i];
   if (!nets[0]->whole || op->kind != &batch || (back && !hui_needs_gradient(nets[0], op->in[0]))) return HU_OK;
+  if (op->in[1] >= 0) return HU_E_TRAIN; /* terms of all nets have no lengths */
   hu_status status = mean_of_all(nets, count, i, back ? HU_RUN_COLUMNS_GAIN : HU_RUN_COLUMNS, back ? PLAIN : MEAN);
   if (status != HU_OK) return status;
   return mean_of_all(nets, count, i, back ? HU_RUN_COLUMNS_BOTH : HU_RUN_COLUMNS_SPREAD, back ? WITH : VARIANCE);
@@ -273,16 +323,22 @@ static HU_NOINLINE int add_of_rows(hu_net *net, const hu_operator_kind *kind, in
 int hu_net_batch_norm(hu_net *net, int x) { return hu_net_batch_norm_with(net, x, 1e-5, 0.1, 0); }
 int hu_net_layer_norm(hu_net *net, int x) { return hu_net_layer_norm_with(net, x, 1e-5); }
 
-static HU_NOINLINE int add_batch_norm(hu_net *net, int x, double eps, double momentum, int unbiased) {
-  if (!hui_usable(net, x)) return -1;
+static HU_NOINLINE int add_batch_norm(hu_net *net, int x, double eps, double momentum, int unbiased, int lengths) {
+  if (!hui_usable(net, x) || !hui_are_lengths(net, lengths, batch.name)) return -1;
   if (!is_size(eps)) return refuse_number(net, &batch, "eps: not a number from 0 on");
   if (!(momentum >= 0 && momentum <= 1)) return refuse_number(net, &batch, "momentum: not from 0 to 1");
   if (unbiased != 0 && unbiased != 1) return refuse_number(net, &batch, "unbiased: neither 0 nor 1");
   const hu_norm_sizes sizes = {.eps = (float)eps, .momentum = (float)momentum, .unbiased = unbiased};
-  return add_norm(net, &batch, x, &sizes, 3 * net->value[x].cols);
+  int z = add_norm(net, &batch, x, &sizes, 3 * net->value[x].cols);
+  if (z >= 0) net->op[net->operators - 1].in[1] = lengths;
+  return z;
 }
 int hu_net_batch_norm_with(hu_net *net, int x, double eps, double momentum, int unbiased) {
-  HU_ENV_RETURN(int, add_batch_norm(net, x, eps, momentum, unbiased));
+  return hu_net_batch_norm_within(net, x, eps, momentum, unbiased, -1);
+}
+
+int hu_net_batch_norm_within(hu_net *net, int x, double eps, double momentum, int unbiased, int lengths) {
+  HU_ENV_RETURN(int, add_batch_norm(net, x, eps, momentum, unbiased, lengths));
 }
 
 int hu_net_layer_norm_with(hu_net *net, int x, double eps) { HU_ENV_RETURN(int, add_of_rows(net, &layer, x, eps)); }

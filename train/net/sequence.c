@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Tokens, positions, steps of time, states from pass to pass. */
+#include <stdio.h>
 #include <stdlib.h>
 
 #include "train/environment.h"
@@ -59,6 +60,21 @@ int hu_net_embedding(hu_net *net, int x, size_t vocabulary, size_t cols) {
   op->theta[0] = hui_new_parameter(net, vocabulary, cols, 0, cols);
   hui_name_parameters(net, "embedding", op->theta[0], "weight");
   return net->status == HU_OK ? z : -1;
+}
+
+/* ---- lengths ---- */
+
+int hui_are_lengths(hu_net *net, int lengths, const char *layer) {
+  if (lengths < 0) return net->status == HU_OK;
+  if (!hui_usable(net, lengths)) return 0;
+  hu_value value = net->value[lengths];
+  char said[128];
+  if (value.made || value.rows != net->batch || value.cols != 1) {
+    snprintf(said, sizeof said, "%s: lengths are not an input of one number a sample", layer);
+    hui_refuse(net, HU_E_SHAPE, said);
+  }
+  if (net->status == HU_OK) net->value[lengths].tokens = 1;
+  return net->status == HU_OK;
 }
 
 /* ---- positions ---- */

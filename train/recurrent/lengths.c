@@ -1,21 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Sequences of different lengths: zeros and states behind an end; row convolutions, which stop there. */
-#include <stdio.h>
-
 #include "train/net/net.h"
-
-int hui_are_lengths(hu_net *net, int lengths, const char *layer) {
-  if (lengths < 0) return net->status == HU_OK;
-  if (!hui_usable(net, lengths)) return 0;
-  hu_value value = net->value[lengths];
-  char said[128];
-  if (value.made || value.rows != net->batch || value.cols != 1) {
-    snprintf(said, sizeof said, "%s: lengths are not an input of one number a sample", layer);
-    hui_refuse(net, HU_E_SHAPE, said);
-  }
-  if (net->status == HU_OK) net->value[lengths].tokens = 1;
-  return net->status == HU_OK;
-}
 
 /* Returns the task of a kernel over a value of so many steps a sample, each with `each` rows. */
 static hu_task steps_task(const hu_net *net, const hu_value *x, int lengths, float *z, const float *a) {
