@@ -409,7 +409,8 @@ class hu_model_sizes(_Record):
 
 class hu_model_ends(_Record):
     _fields_ = [('inputs', c.c_int * 4), ('count', c.c_int), ('output', c.c_int), ('tokens', c.c_uint),
-                ('masked', c.c_int), ('heads', c.c_int * 4), ('head_weights', c.c_double * 4), ('head_count', c.c_int)]
+                ('masked', c.c_int), ('lengths', c.c_int), ('heads', c.c_int * 4), ('head_weights', c.c_double * 4),
+                ('head_count', c.c_int)]
 
 
 class hu_parameter_rule(_Record):

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import halfulp
-from halfulp.train import Net, Trainer
+from halfulp.train import Net, Trainer, label_error_rate
 
 F = np.float32
 CONTEXT = decimal.Context(prec=60, Emin=-10**6, Emax=10**6)
@@ -217,3 +217,162 @@ def test_run_with_one_logit():
     two = Trainer({**config, 'loss.kind': 'default'})
     two.step()
     assert two.net.values()[two.net.value_names[-2]].shape == (60, 2)
+
+
+# ---- labels of sequences ----
+
+NONE = F(-np.inf)
+
+
+def sum_of_ways(*ways):
+    """The logarithm of the sum of the exponentials of three numbers, less their largest, from the first one on."""
+    ways = list(ways) + [NONE] * (3 - len(ways))
+    top = max(ways)
+    e = [exp(F(way - top)) if way != NONE else F(0) for way in ways]
+    return F(top + log(F(F(e[0] + e[1]) + e[2]))) if top != NONE else NONE
+
+
+def ctc_of(x, labels, blank, w, by_length=False, zero_infinite=False):
+    """The term and the gradient of one sample, whose rows x are all of its steps."""
+    steps, last = len(x), 2 * len(labels)
+    state = [blank if s % 2 == 0 else labels[s // 2] for s in range(last + 1)]
+    skips = [s % 2 == 1 and s > 1 and state[s] != state[s - 2] for s in range(last + 1)]
+    d = x - x.max(1, keepdims=True)
+    e = exp(d)
+    sums = np.array([row_sum(row) for row in e], F)
+    y, p = d - log(sums)[:, None], e / sums[:, None]
+    alpha, beta = (np.full((steps, last + 1), NONE) for _ in range(2))
+    for t in range(steps):
+        for s in range(last + 1):
+            if t == 0:
+                before = F(0) if s < 2 else NONE
+            else:
+                before = sum_of_ways(alpha[t - 1, s], *([alpha[t - 1, s - 1]] if s else []),
+                                     *([alpha[t - 1, s - 2]] if skips[s] else []))
+            alpha[t, s] = F(before + y[t, state[s]])
+    for t in reversed(range(steps)):
+        for s in range(last + 1):
+            ways = [F(beta[t + 1, s + k] + y[t + 1, state[s + k]]) for k in range(3) if t + 1 < steps and
+                    s + k <= last and (k < 2 or skips[s + k])]
+            beta[t, s] = sum_of_ways(*ways) if t + 1 < steps else F(0) if s + 1 >= last else NONE
+    total = F(0) if not steps and not last else NONE if not steps else sum_of_ways(
+        alpha[-1, last], *([alpha[-1, last - 1]] if last else []))
+    n, by = F(max(len(labels), 1)), w
+    if by_length:
+        by = F(w / n)
+    if total == NONE:
+        return F(0) if zero_infinite else F(np.inf), np.full_like(x, 0 if zero_infinite else np.nan)
+    gradient = np.zeros_like(x)
+    for t in range(steps):
+        for s in range(last + 1):
+            gradient[t, state[s]] += exp(F(F(alpha[t, s] + beta[t, s]) - total))
+    return (F(-total / n) if by_length else -total), (p - gradient) * by
+
+
+SPEECH = 'x = input({}, {})\nn = input(1, 1)\noutput linear(x, {}, bias=0) within n\n'
+
+
+def speech(x, lengths, labels, **more):
+    """A net whose output is x; loss and gradient."""
+    batch, steps, cols = x.shape
+    net = Net(SPEECH.format(steps, cols, cols), batch=batch, loss='ctc', **more)
+    net.load_weights({'linear1.weight': np.eye(cols, dtype=F)})
+    loss = F(net.forward(np.hstack([x.reshape(batch, -1), np.array(lengths, F)[:, None]]), labels))
+    net.backward()
+    return net, loss, net.value_gradients()[net.value_names[-2]].reshape(x.shape)
+
+
+# The labels of a sample, its steps: ordinary, equal neighbours, none, as many as fit, one more than fits, no steps.
+SAMPLES = [([1, 2, 3], 9), ([2, 2, 1, 1], 9), ([], 9), ([1, 2, 1], 3), ([1, 1], 3), ([3], 1), ([1, 1], 2), ([1, 2, 3], 2), ([], 0), ([2], 0)]
+
+
+@pytest.mark.parametrize('blank', [0, 4])
+@pytest.mark.parametrize('by_length, zero_infinite', [(False, False), (True, True), (True, False)])
+def test_ctc_by_the_page(random, blank, by_length, zero_infinite):
+    samples = [([label % 4 if blank == 4 else label for label in labels], length) for labels, length in SAMPLES]
+    x = (2 * random.normal(size=(len(samples), 9, 5))).astype(F)
+    for (_, length), rows in zip(samples, x):
+        rows[length:] = np.nan  # padding may be anything
+    w = F(1 / len(samples))
+    with np.errstate(invalid='ignore'):
+        found = [ctc_of(rows[:length], labels, blank, w, by_length, zero_infinite) for (labels, length), rows in zip(samples, x)]
+    net, loss, gradient = speech(np.nan_to_num(x, nan=7), [length for _, length in samples], [labels for labels, _ in samples],
+                                 blank=blank, by_length=by_length, zero_infinite=zero_infinite)
+    assert loss.tobytes() == F(row_sum([term for term, _ in found]) * w).tobytes()
+    for (labels, length), expected, rows in zip(samples, found, gradient):
+        np.testing.assert_array_equal(rows[:length], expected[1], err_msg=str((labels, length)))
+        assert rows[length:].tobytes() == bytes(rows[length:].nbytes)
+    assert np.isfinite(loss) == zero_infinite
+
+
+def test_ctc_is_the_sum_over_all_ways(random):
+    """Probabilities of all 3^4 ways, each read as labels; and differences of them."""
+    x = random.normal(size=(1, 4, 3))
+    labels = [1, 2]
+
+    def exact(x):
+        p, sums = np.exp(x) / np.exp(x).sum(-1, keepdims=True), 0
+        for way in np.ndindex(3, 3, 3, 3):
+            read = [k for i, k in enumerate(way) if k and (not i or way[i - 1] != k)]
+            sums += np.prod([p[0, t, k] for t, k in enumerate(way)]) if read == labels else 0
+        return -np.log(sums)
+
+    _, loss, gradient = speech(x.astype(F), [4], [labels])
+    assert abs(loss - exact(x)) < 1e-6
+    for at in np.ndindex(x.shape):
+        up, down = x.copy(), x.copy()
+        up[at] += 1e-5
+        down[at] -= 1e-5
+        assert abs(gradient[at] - (exact(up) - exact(down)) / 2e-5) < 1e-6
+
+
+def test_ctc_refuses_labels():
+    x = np.zeros((2, 3, 4), F)
+    for labels in ([[1], [0]], [[1], [4]], [[1, 2, 3, 1], [1]], [[1]], [[1, -1, 2], [1]]):
+        with pytest.raises((halfulp.HalfulpValueError, halfulp.HalfulpError), match='y'):
+            speech(x, [3, 3], labels)
+    for text in 'output linear(x, 4) within x\n', 'output linear(x, 4) within 3\n':
+        with pytest.raises(halfulp.HalfulpValueError, match='lengths'):
+            Net('x = input(3, 4)\n' + text, batch=2, loss='ctc')
+    with pytest.raises(halfulp.HalfulpValueError, match='blank'):
+        Net(SPEECH.format(3, 4, 4), batch=2, loss='ctc', blank=4)
+    net = Net(SPEECH.format(3, 4, 4), batch=2, loss='ctc')
+    with pytest.raises((halfulp.HalfulpValueError, halfulp.HalfulpError), match='weights'):
+        net.forward(np.zeros((2, 13), F), [[1], [2]], weights=np.ones(6, F))
+    assert 'within v1' in net.describe() and Net(net.describe(), batch=2, loss='ctc').digest == net.digest
+
+
+def test_what_is_read(random):
+    """Largest numbers, equal neighbours as one, without blanks, up to the end; and how far that is from the labels."""
+    ways = np.array([[0, 1, 1, 0, 1, 2], [3, 3, 0, 0, 3, 3], [2, 1, 2, 1, 2, 1]])
+    x = np.eye(4, dtype=F)[ways] + F(0.1) * random.uniform(size=(3, 6, 4)).astype(F)
+    net, _, _ = speech(x, [6, 4, 9], [[1], [1], [1]])
+    assert net.greedy() == [[1, 1, 2], [3], [2, 1, 2, 1, 2, 1]]
+    assert label_error_rate(net.greedy(), [[1, 1, 2], [3], [2, 1, 2, 1, 2, 1]]) == 0
+    assert label_error_rate(net.greedy(), [[1, 2], [3, 3, 1], [1, 2, 1, 2, 1, -1]]) == (1 + 2 + 1) / 10
+    assert label_error_rate([list(b'kitten')], [list(b'sitting')]) == 3 / 7
+    assert label_error_rate([[]], [[1, 2]]) == 1 and np.isnan(label_error_rate([[1]], [[]]))
+
+
+def test_ctc_learns(random):
+    """A recurrent net in both directions learns to read columns of numbers of different lengths."""
+    text = """x = input(12, 4)
+n = input(1, 1)
+h = gru(x, 16, both=1, lengths=n)
+output linear(h, 4) within n
+"""
+    net = Net(text, batch=16, loss='ctc', seed=1, by_length=True)
+    lengths = random.integers(6, 13, 16)
+    labels = [random.integers(1, 4, 3) for _ in lengths]
+    x = 0.1 * random.normal(size=(16, 12, 4))
+    for sample, length in enumerate(lengths):
+        for k, label in enumerate(labels[sample]):
+            x[sample, k * length // 3:k * length // 3 + 2, label] += 1
+    fed = np.hstack([x.reshape(16, -1), lengths[:, None]]).astype(F)
+    optimizer, losses = halfulp.train.Optimizer('adamw', rate=0.01), []
+    for _ in range(150):
+        losses.append(net.forward(fed, labels))
+        net.backward()
+        net.update(optimizer)
+    assert losses[0] > 1 and losses[-1] < 0.05
+    assert label_error_rate(net.greedy(), labels) == 0

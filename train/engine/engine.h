@@ -36,7 +36,14 @@ enum { HU_BY_NUMBER = 0, HU_BY_ROW = 1 };
   X(ROW_CONVOLVE, row_convolve, HU_BY_NUMBER)           \
   X(ROW_CONVOLVE_BACK, row_convolve_back, HU_BY_NUMBER) \
   X(LATER, later, HU_BY_NUMBER)                         \
-  X(CENTRE, centre, HU_BY_NUMBER)
+  X(CENTRE, centre, HU_BY_NUMBER)                       \
+  X(LESS_EACH, less_each, HU_BY_NUMBER)                 \
+  X(CTC_COUNTS, ctc_counts, HU_BY_NUMBER)               \
+  X(CTC_WAYS, ctc_ways, HU_BY_NUMBER)                   \
+  X(CTC_STATES, ctc_states, HU_BY_NUMBER)               \
+  X(CTC_TERMS, ctc_terms, HU_BY_NUMBER)                 \
+  X(CTC_THROUGH, ctc_through, HU_BY_NUMBER)             \
+  X(CTC_BACK, ctc_back, HU_BY_ROW)
 
 /* Kernels of attention and experts: kernels_attention.h says what each does. */
 #define HU_ATTENTION_KERNELS(X)              \
@@ -246,6 +253,20 @@ typedef struct hu_steps_task {
   size_t first, seen;         /* the step of row 0, or how many steps later; how many steps a row convolution sees */
   const float *lengths;       /* of the samples; NULL: all steps */
 } hu_steps_task;
+/* Which way states of a CTC loss are reached: from the step before, from the step behind, at the end. */
+enum { HU_CTC_FORWARD = 0, HU_CTC_BACKWARD = 1, HU_CTC_END = 2 };
+typedef struct hu_ctc_task {
+  const uint32_t *labels; /* steps of each sample */
+  const float *lengths;   /* of samples; NULL: all steps */
+  const float *counts, *logs, *total;
+  const float *gradient; /* one number */
+  float *top;
+  size_t steps, cols, step; /* of a sample; of x; the one in hand */
+  size_t states;            /* of a sample, where the task has other columns */
+  uint32_t blank;
+  int way;
+  unsigned how; /* HU_CTC_ of net.h */
+} hu_ctc_task;
 typedef struct hu_cell_task {
   const float *sums_x, *sums_h; /* linear results of the step's input and of the state h before it */
   const float *state, *dz;      /* the state before the step; the gradient of the state after it */
@@ -280,6 +301,7 @@ typedef struct hu_task {
     hu_loss_task loss;
     hu_tokens_task tokens;
     hu_steps_task steps;
+    hu_ctc_task ctc;
     hu_cell_task cell;
   };
 } hu_task;

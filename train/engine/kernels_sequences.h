@@ -98,6 +98,135 @@ HU_AT(huber_back) {
   }
 }
 
+/* z is a less the number that b has for its row. */
+HU_AT(less_each) {
+  const float *a = task->a + r * task->cols, less = task->b[r];
+  float *z = task->z + r * task->cols;
+  HU_EACH_COLUMN z[j] = a[j] - less;
+}
+
+/* ---- labels of sequences (train/loss/ctc.c): a row is a sample, a column one of its states: blank, label, blank, ...,
+ * label, blank ---- */
+
+/* Returns how many steps a sample has; the label of a state. */
+HU_INSIDE size_t hui_ctc_steps(const hu_task *task, size_t r) {
+  const float most = task->ctc.lengths ? task->ctc.lengths[r] : (float)task->ctc.steps;
+  return !(most < (float)task->ctc.steps) ? task->ctc.steps : most > 0 ? (size_t)most : 0;
+}
+HU_INSIDE uint32_t hui_ctc_label(const hu_task *task, size_t r, size_t state) {
+  return state % 2 ? task->ctc.labels[r * task->ctc.steps + state / 2] : task->ctc.blank;
+}
+
+/* Returns 1 if a way may leave out the blank between a label and the one before it. */
+HU_INSIDE int hui_ctc_skips(const hu_task *task, size_t r, size_t state) {
+  return state % 2 && state > 1 && hui_ctc_label(task, r, state) != hui_ctc_label(task, r, state - 2);
+}
+
+/* z[r] is the number of labels of sample r. */
+HU_AT(ctc_counts) {
+  const uint32_t *labels = task->ctc.labels + r * task->ctc.steps;
+  size_t n = 0;
+  (void)j0, (void)j1;
+  while (n < task->ctc.steps && labels[n] != HU_LABEL_NONE) n++;
+  task->z[r] = (float)n;
+}
+
+/* Writes to x what is added up for a state: from a, the states of the step before. */
+HU_INSIDE void hui_ctc_before(const hu_task *task, size_t r, size_t state, float x[3]) {
+  const float *a = task->a + r * task->cols;
+  if (task->ctc.step == 0) {
+    if (state < 2) x[0] = 0;
+    return;
+  }
+  x[0] = a[state];
+  if (state > 0) x[1] = a[state - 1];
+  if (hui_ctc_skips(task, r, state)) x[2] = a[state - 2];
+}
+
+/* The same from the states of the step behind, and what they have there themselves. */
+HU_INSIDE void hui_ctc_behind(const hu_task *task, size_t r, size_t state, size_t last, float x[3]) {
+  const size_t step = task->ctc.step, steps = hui_ctc_steps(task, r);
+  const float *a = task->a + r * task->cols, *logs = task->ctc.logs + (r * task->ctc.steps + step + 1) * task->ctc.cols;
+  if (step + 1 == steps && state + 1 >= last) x[0] = 0;
+  if (step + 1 >= steps) return;
+  for (size_t k = 0; k < 3 && state + k <= last; k++) {
+    if (k < 2 || hui_ctc_skips(task, r, state + k)) x[k] = a[state + k] + logs[hui_ctc_label(task, r, state + k)];
+  }
+}
+
+/* The same from both states that a sample can end with. */
+HU_INSIDE void hui_ctc_ends(const hu_task *task, size_t r, size_t last, float x[3]) {
+  const size_t steps = hui_ctc_steps(task, r);
+  const float *a = task->a + ((steps ? steps - 1 : 0) * task->rows + r) * task->ctc.states;
+  if (steps) x[0] = a[last];
+  if (steps && last) x[1] = a[last - 1];
+  if (!steps && !last) x[0] = 0;
+}
+
+/* Writes up to three numbers less their largest, which goes to ctc.top, to z and rows x cols numbers behind each other;
+ * -infinity stays what it is. */
+HU_AT(ctc_ways) {
+  const size_t all = task->rows * task->cols, last = 2 * (size_t)task->ctc.counts[r];
+  for (size_t j = j0; j < j1; j++) {
+    const size_t at = r * task->cols + j;
+    float x[3] = {-INFINITY, -INFINITY, -INFINITY};
+    if (task->ctc.way == HU_CTC_END) {
+      hui_ctc_ends(task, r, last, x);
+    } else if (j <= last && task->ctc.way == HU_CTC_FORWARD) {
+      hui_ctc_before(task, r, j, x);
+    } else if (j <= last) {
+      hui_ctc_behind(task, r, j, last, x);
+    }
+    float top = x[1] > x[0] ? x[1] : x[0];
+    top = x[2] > top ? x[2] : top;
+    task->ctc.top[at] = top;
+    for (size_t k = 0; k < 3; k++) task->z[k * all + at] = x[k] == -INFINITY ? x[k] : x[k] - top;
+  }
+}
+
+/* z = ctc.top + a, and forward what the step itself has for the state's label. */
+HU_AT(ctc_states) {
+  const size_t last = 2 * (size_t)task->ctc.counts[r];
+  const float *logs = task->ctc.logs + (r * task->ctc.steps + task->ctc.step) * task->ctc.cols;
+  for (size_t j = j0; j < j1; j++) {
+    const size_t at = r * task->cols + j;
+    const float sum = task->ctc.top[at] + task->a[at];
+    const int own = task->ctc.way == HU_CTC_FORWARD && j <= last;
+    task->z[at] = own ? sum + logs[hui_ctc_label(task, r, j)] : sum;
+  }
+}
+
+/* z[r] is what sample r loses, whose probability has the logarithm a[r]. */
+HU_AT(ctc_terms) {
+  const float total = task->a[r], n = task->ctc.counts[r] > 1 ? task->ctc.counts[r] : 1;
+  const int none = total == -INFINITY && task->ctc.how & HU_CTC_ZERO_INFINITE;
+  (void)j0, (void)j1;
+  task->z[r] = none ? 0 : task->ctc.how & HU_CTC_BY_LENGTH ? -total / n : -total;
+}
+
+/* z is the logarithm of the share that the ways through a state have: a + b, less ctc.total. */
+HU_AT(ctc_through) {
+  const size_t last = 2 * (size_t)task->ctc.counts[r], at = r * task->cols;
+  const int there = task->ctc.step < hui_ctc_steps(task, r);
+  for (size_t j = j0; j < j1; j++)
+    task->z[at + j] = there && j <= last ? (task->a[at + j] + task->b[at + j]) - task->ctc.total[r] : -INFINITY;
+}
+
+/* The row of z for this step is (b less the sum of a over the states of each label) times the gradient of the loss. */
+HU_AT(ctc_back) {
+  const size_t row = (r * task->ctc.steps + task->ctc.step) * task->ctc.cols, cols = task->ctc.cols;
+  const size_t last = 2 * (size_t)task->ctc.counts[r];
+  const float *a = task->a + r * task->cols, *b = task->b + row, n = task->ctc.counts[r] > 1 ? task->ctc.counts[r] : 1;
+  const float all = task->ctc.gradient[0] * task->p, by = task->ctc.how & HU_CTC_BY_LENGTH ? all / n : all;
+  const int there = task->ctc.step < hui_ctc_steps(task, r), none = task->ctc.total[r] == -INFINITY;
+  float *z = task->z + row;
+  (void)j0, (void)j1;
+  for (size_t k = 0; k < cols; k++) z[k] = 0;
+  if (!there || (none && task->ctc.how & HU_CTC_ZERO_INFINITE)) return;
+  for (size_t j = 0; j <= last; j++) z[hui_ctc_label(task, r, j)] += a[j];
+  for (size_t k = 0; k < cols; k++) z[k] = none ? hui_canonical(NAN) : (b[k] - z[k]) * by;
+}
+
 /* ---- steps: rows of a sample of steps.sample rows, steps.each of them a step ---- */
 
 /* Returns how many steps the sample of row r has. */

@@ -3,7 +3,7 @@
 #include <float.h>
 
 #include "train/environment.h"
-#include "train/net/net.h"
+#include "train/loss/loss.h"
 
 /* Returns weight / R, rounded once to binary32. */
 static float share(const hu_net *net, const hu_operator *op) {
@@ -20,13 +20,9 @@ static void weigh(hu_net *net, size_t rows, size_t cols, float *x) {
   hui_do(net, HU_RUN_WEIGH, &task);
 }
 
-/* Computes the loss, the sum of rows x cols terms times p, and adds it to those before it; behind the first one, in
- * training, come those that are beside. */
-static hu_status set_loss(hu_net *net, hu_operator *op, size_t cols, float *terms, float p) {
-  size_t rows = net->value[op->in[0]].rows;
+hu_status hui_set_loss(hu_net *net, hu_operator *op, size_t n, const float *terms, float p) {
   float *own = net->value[op->out].v;
-  weigh(net, rows, cols, terms);
-  hu_task task = hui_task_of(1, rows * cols, own, terms, NULL);
+  hu_task task = hui_task_of(1, n, own, terms, NULL);
   task.p = p;
   hui_do(net, HU_RUN_SUM_ROWS, &task);
   int first = op == &net->op[hui_first_loss(net)];
@@ -36,6 +32,13 @@ static hu_status set_loss(hu_net *net, hu_operator *op, size_t cols, float *term
       hui_do_each(net, HU_RUN_ACCUMULATE, 1, &net->outcome->loss, net->value[net->op[i].out].v, NULL, 0);
   }
   return hui_done(net);
+}
+
+/* The same for terms of rows, which may weigh differently. */
+static hu_status set_loss(hu_net *net, hu_operator *op, size_t cols, float *terms, float p) {
+  const size_t rows = net->value[op->in[0]].rows;
+  weigh(net, rows, cols, terms);
+  return hui_set_loss(net, op, rows * cols, terms, p);
 }
 
 /* Returns the task of a kernel that looks at labels, or at targets where they were set last. */
@@ -188,9 +191,10 @@ static const hu_operator *loss_of(const hu_net *net, int what) {
   return NULL;
 }
 
-/* What losses look at has the same rows, and of those with targets the same columns. */
+/* What losses look at has the same rows, and of those with targets the same columns. Sequences are compared alone. */
 static int goes_with_others(const hu_net *net, const hu_operator_kind *kind, const hu_value *x) {
-  const hu_operator *any = loss_of(net, HU_COMPARES_LABELS | HU_COMPARES_TARGETS);
+  const hu_operator *any = loss_of(net, HU_COMPARES_LABELS | HU_COMPARES_TARGETS | HU_COMPARES_SEQUENCES);
+  if (any && (any->kind->loss | kind->loss) & HU_COMPARES_SEQUENCES) return 0;
   const hu_operator *other = loss_of(net, HU_COMPARES_TARGETS);
   if (any && net->value[any->in[0]].rows != x->rows) return 0;
   return !(kind->loss & HU_COMPARES_TARGETS) || !other || net->value[other->in[0]].cols == x->cols;
@@ -207,7 +211,7 @@ static int has_answers(hu_net *net, const hu_operator_kind *kind, const hu_value
   return net->labels && net->targets;
 }
 
-static int add_loss(hu_net *net, const hu_operator_kind *kind, int x, const hu_loss_how *how) {
+int hui_add_loss(hu_net *net, const hu_operator_kind *kind, int x, const hu_loss_how *how, size_t kept) {
   if (!hui_usable(net, x)) return -1;
   hu_value value = net->value[x];
   if (!(how->weight > 0 && how->weight < 1e30))
@@ -217,10 +221,16 @@ static int add_loss(hu_net *net, const hu_operator_kind *kind, int x, const hu_l
     return hui_refuse(net, HU_E_SHAPE, "loss: other rows, or other columns of targets, than the loss before it");
   if (!has_answers(net, kind, &value)) return hui_refuse(net, HU_E_MEMORY, "loss: no memory for labels");
   int z = hui_new_value(net, 1, 1, 0, 0);
-  hu_operator *op = hui_new_operator(net, kind, x, -1, z, value.rows * value.cols);
+  hu_operator *op = hui_new_operator(net, kind, x, -1, z, kept);
   if (!op) return -1;
   op->loss = *how;
   return z;
+}
+
+/* Adds a loss that keeps a number for each number of x. */
+static int add_loss(hu_net *net, const hu_operator_kind *kind, int x, const hu_loss_how *how) {
+  if (!hui_usable(net, x)) return -1;
+  return hui_add_loss(net, kind, x, how, net->value[x].rows * net->value[x].cols);
 }
 
 static HU_NOINLINE int add_plain(hu_net *net, const hu_operator_kind *kind, int x, double weight) {
@@ -302,6 +312,11 @@ hu_status hu_net_labels(hu_net *net, const uint32_t *labels) {
   if (!net || !labels) return HU_E_NULL;
   hu_status status = ready(net);
   if (status != HU_OK) return status;
+  const hu_operator *sequences = loss_of(net, HU_COMPARES_SEQUENCES);
+  if (sequences) {
+    status = hui_check_sequences(net, sequences, labels);
+    return status == HU_OK ? hui_net_labels_among(net, labels, 0) : status;
+  }
   size_t counted = 0, most = most_labels(net), rows = compared(net)->rows;
   for (size_t i = 0; i < rows; i++) {
     int none = labels[i] == HU_LABEL_NONE;
@@ -337,6 +352,7 @@ hu_status hu_net_targets(hu_net *net, const float *targets) {
 static HU_NOINLINE hu_status set_weights(hu_net *net, const float *weights) {
   hu_status status = ready(net);
   if (status != HU_OK) return status;
+  if (weights && loss_of(net, HU_COMPARES_SEQUENCES)) return HU_E_TRAIN;
   size_t rows = compared(net)->rows;
   double sum = 0;
   for (size_t i = 0; weights && i < rows; i++) {

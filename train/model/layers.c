@@ -86,8 +86,7 @@ static int add_input(hu_network *network, const hu_item *items) {
   return keep_input(network, hu_net_input(network->net, size_of(&items[0]), size_of(&items[1])));
 }
 
-/* Notes that what an input has are no numbers to compute with. */
-static void note_tokens(hu_network *network, int value) {
+void hui_note_tokens(hu_network *network, int value) {
   for (int i = 0; i < network->ends->count; i++) {
     if (network->ends->inputs[i] == value) network->ends->tokens |= 1u << i;
   }
@@ -183,7 +182,7 @@ static int add_average_pool(hu_network *network, const hu_item *items) {
 
 static int lengths_of(hu_network *network, const hu_item *item) {
   if (item->kind != HU_ITEM_VALUE) return -1;
-  note_tokens(network, item->value);
+  hui_note_tokens(network, item->value);
   return item->value;
 }
 
@@ -283,7 +282,7 @@ static int add_embedding(hu_network *network, const hu_item *items) {
   int p = hu_net_parameters(network->net);
   int z = hu_net_embedding(network->net, items[0].value, size_of(&items[1]), size_of(&items[2]));
   start(network, p, &items[3], 1);
-  note_tokens(network, items[0].value);
+  hui_note_tokens(network, items[0].value);
   return z;
 }
 
@@ -380,7 +379,7 @@ static int add_gru(hu_network *network, const hu_item *items) { return add_cells
 static int add_lstm(hu_network *network, const hu_item *items) { return add_cells(network, items, HU_CELL_LSTM); }
 
 static int add_within(hu_network *network, const hu_item *items) {
-  note_tokens(network, items[1].value);
+  hui_note_tokens(network, items[1].value);
   return hu_net_within(network->net, items[0].value, items[1].value);
 }
 

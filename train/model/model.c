@@ -272,7 +272,7 @@ static hu_status add_text(hu_network *network) {
 
 static HU_NOINLINE hu_status build(hu_net *net, const hu_model *model, const hu_model_sizes *sizes, hu_model_ends *ends,
                                    const char **why) {
-  hu_model_ends made = {.inputs = {-1, -1, -1, -1}, .output = -1};
+  hu_model_ends made = {.inputs = {-1, -1, -1, -1}, .output = -1, .lengths = -1};
   if (!net || !model || !sizes || !ends) return HU_E_NULL;
   hu_status status = hu_model_check(model, sizes, why);
   if (status == HU_OK) status = hu_net_status(net, why);
@@ -295,7 +295,7 @@ hu_status hu_model_build(hu_net *net, const hu_model *model, const hu_model_size
 }
 
 static HU_NOINLINE size_t describe(char *text, size_t size, const hu_model *model, const hu_model_sizes *sizes) {
-  hu_model_ends made = {.inputs = {-1, -1, -1, -1}, .output = -1};
+  hu_model_ends made = {.inputs = {-1, -1, -1, -1}, .output = -1, .lengths = -1};
   hu_net *net = model && sizes && hu_model_check(model, sizes, NULL) == HU_OK ? hu_net_new(1, 1) : NULL;
   hu_network *network = calloc(1, sizeof *network);
   size_t length = 0;

@@ -261,12 +261,18 @@ static void add_head(hu_network *network, int value, double weight) {
 
 static void run_output(hu_network *network, int live) {
   hu_item item = expression(network, live);
+  int held = hui_network_takes(network, "within");
+  hu_item lengths = held ? expression(network, live) : nothing;
   int head = hui_network_takes(network, ",");
   double weight = head ? number(network, live) : 0;
   if (!live || network->status != HU_OK) return;
   if (item.kind != HU_ITEM_VALUE || (!head && network->ends->output >= 0))
     hui_network_wrong(network, HU_E_TEXT,
                       item.kind != HU_ITEM_VALUE ? "output: not a value" : "output: the second one");
+  if (held && (head || lengths.kind != HU_ITEM_VALUE))
+    hui_network_wrong(network, HU_E_TEXT, "output: what follows within is not the value of an input of lengths");
+  if (network->status != HU_OK) return;
+  if (held) hui_note_tokens(network, network->ends->lengths = lengths.value);
   if (head)
     add_head(network, item.value, weight);
   else

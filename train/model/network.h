@@ -113,6 +113,8 @@ int hui_is_function(const char *name, size_t size);
 /* Adds a layer. Returns 0 if there is none of that name. */
 int hui_network_layer(hu_network *network, const char *name, size_t size, const hu_argument *arguments, size_t count,
                       hu_item *result);
+/* Notes that what an input has are no numbers to compute with. */
+void hui_note_tokens(hu_network *network, int value);
 /* Says that nothing of that name can be called. */
 void hui_network_unknown(hu_network *network, const char *name, size_t size);
 /* 1 if that is a layer's name. */

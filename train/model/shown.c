@@ -106,6 +106,8 @@ void hui_show_end(hu_network *network) {
     show(network, "output v%d, %s", network->ends->heads[i], hui_write_number(shape, network->ends->head_weights[i]));
     show(network, "  # %s\n", hui_shape_text(shape, network->net, network->ends->heads[i]));
   }
-  show(network, "output v%d  # %s; %zu parameters in all\n", network->ends->output,
-       hui_shape_text(shape, network->net, network->ends->output), numbers_from(network->net, 0));
+  show(network, "output v%d", network->ends->output);
+  if (network->ends->lengths >= 0) show(network, " within v%d", network->ends->lengths);
+  show(network, "  # %s; %zu parameters in all\n", hui_shape_text(shape, network->net, network->ends->output),
+       numbers_from(network->net, 0));
 }

@@ -115,7 +115,7 @@ typedef struct hu_operator_kind {
 } hu_operator_kind;
 
 /* What losses compare with. */
-enum { HU_COMPARES_LABELS = 1, HU_COMPARES_TARGETS = 2 };
+enum { HU_COMPARES_LABELS = 1, HU_COMPARES_TARGETS = 2, HU_COMPARES_SEQUENCES = 4 };
 
 /* Delayed scaling of a product's operands: X, W, dZ. */
 enum { HU_DELAYED_OF = 3 };
@@ -183,6 +183,8 @@ typedef struct hu_loss_how {
   int smoothed;             /* 1: cross entropy with a smoothed label */
   float label, other, less; /* its shares of the label and of other columns; what is taken off each row */
   float bound;              /* of the smooth absolute error: from here on it is linear */
+  uint32_t blank;           /* of labels of sequences, and HU_CTC_ of net.h */
+  unsigned how;
 } hu_loss_how;
 
 /* Values that an operator reads, where they are more than three. */
@@ -290,6 +292,7 @@ struct hu_net {
   hu_rounded rounded; /* dZ of the product whose gradient is being made */
   uint32_t *labels;
   double counted; /* rows that the loss divides by; 0: all */
+  size_t longest; /* labels of the longest sequence */
   int labelled;   /* 1: labels were set after targets: those of losses that may have either */
   float *targets;
   float *weights; /* of rows; NULL: each is 1 */

@@ -197,6 +197,7 @@ typedef struct hu_model_ends {
   int output;      /* rows of logits, scores, ...; no function after the last linear layer */
   unsigned tokens; /* bit i: input i has names of things, as an embedding reads them, or lengths */
   int masked;      /* 1: a masked language model, whose input has the token number `vocabulary` for what it is asked */
+  int lengths;     /* -1, or the input with the number of steps that the output of each sample has */
   int heads[4];    /* other values that the loss looks at, too, and the weights of their losses */
   double head_weights[4];
   int head_count;

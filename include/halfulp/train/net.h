@@ -116,9 +116,9 @@ HU_API int hu_net_conv_transpose(hu_net *net, int x, size_t outputs, const hu_ne
 HU_API int hu_net_batch_norm(hu_net *net, int x); /* batch: statistics of a column over all rows */
 HU_API int hu_net_layer_norm(hu_net *net, int x); /* layer: statistics of a row */
 HU_API int hu_net_batch_norm_with(hu_net *net, int x, double eps, double momentum, int unbiased);
-/* The same over the steps that samples have alone, R of them (of an image, steps are its rows of pixels): the result and
- * all gradients are +0 behind their ends. lengths: an input of one number a sample; -1: hu_net_batch_norm_with. Not with
- * parallel.statistics = batch, where a pass then fails with HU_E_TRAIN. */
+/* The same over the steps that samples have alone, R of them (of an image, steps are its rows of pixels): the result
+ * and all gradients are +0 behind their ends. lengths: an input of one number a sample; -1: hu_net_batch_norm_with. Not
+ * with parallel.statistics = batch, where a pass then fails with HU_E_TRAIN. */
 HU_API int hu_net_batch_norm_within(hu_net *net, int x, double eps, double momentum, int unbiased, int lengths);
 HU_API int hu_net_layer_norm_with(hu_net *net, int x, double eps);
 /* Computes g x / sqrt(mean of x x + eps) over the columns of a row (Zhang and Sennrich, Root mean square layer
@@ -364,6 +364,24 @@ HU_API int hu_net_smooth_l1(hu_net *net, int x, double weight, double beta); /* 
  * the least loss is 0. HU_E_TRAIN: smoothing is not from 0 to below 1; HU_E_SHAPE: one column. */
 enum { HU_SMOOTHING_OTHERS = 1, HU_SMOOTHING_LESS_MINIMUM = 2 };
 HU_API int hu_net_cross_entropy_smoothed(hu_net *net, int x, double weight, double smoothing, unsigned how);
+
+/* Connectionist temporal classification (Graves et al. 2006) of the steps of each sample: weight / (samples) times the
+ * sum over samples of -log of the probability, by softmax of each row, of all ways to read its labels: a label or
+ * `blank` in each step, equal labels behind each other read as one, then without blanks. The labels of a sample
+ * (hu_net_labels) are the first of its steps; HU_LABEL_NONE follows. lengths: an input of one number a sample; -1: all
+ * have all steps. docs/training/losses.md says what is computed. HU_E_SHAPE: the blank is not a column. */
+enum {
+  HU_CTC_BY_LENGTH = 1,    /* each sample's term over its number of labels, or 1: PyTorch's reduction 'mean' */
+  HU_CTC_ZERO_INFINITE = 2 /* a sample with more labels than steps can hold loses 0, and has no gradient, in place of
+                              an infinity and NaN: PyTorch's zero_infinity */
+};
+HU_API int hu_net_ctc(hu_net *net, int x, double weight, uint32_t blank, int lengths, unsigned how);
+/* Writes the labels that the largest number of each of `steps` rows reads (the first one of equals); returns how many,
+ * `steps` at most. */
+HU_API size_t hu_ctc_greedy(size_t steps, size_t cols, const float *x, uint32_t blank, uint32_t *labels);
+/* Returns the least number of labels that have to be put in, left out or replaced to make y of x (Levenshtein 1965);
+ * SIZE_MAX: no memory. The label error rate of several sequences is the sum of these over the sum of m. */
+HU_API size_t hu_edit_distance(size_t n, const uint32_t *x, size_t m, const uint32_t *y);
 
 /* ---- parameters in several places ---- */
 

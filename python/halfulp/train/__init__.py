@@ -14,10 +14,12 @@ from .config import Key, keys
 from .from_torch import Traced, Weight, from_torch, inputs
 from .net import Counts, Net, NetView, Tensor, Update
 from .pieces import Assignment, Found, Layout, LossScaler, Optimizer, scale_of_gmax
+from .sequences import label_error_rate
 from .trainer import Log, Memory, Report, Seen, Trainer
 
 __all__ = [
     'Trainer', 'Report', 'Log', 'Seen', 'Memory', 'Key', 'keys', 'NetView', 'Net', 'Tensor', 'Counts', 'Update',
-    'from_torch', 'Traced', 'Weight', 'inputs', 'read_weights', 'write_weights', 'LossScaler', 'Found', 'scale_of_gmax', 'Optimizer', 'Layout',
+    'from_torch', 'Traced', 'Weight', 'inputs', 'read_weights', 'write_weights', 'label_error_rate',
+    'LossScaler', 'Found', 'scale_of_gmax', 'Optimizer', 'Layout',
     'Assignment',
 ]

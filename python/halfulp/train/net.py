@@ -17,6 +17,7 @@ from ..scaling import Rounding, RoundingLike
 from ._held import Held
 from .checkpoint import read_weights, write_weights
 from .pieces import LossScaler, Optimizer
+from .sequences import sequences_of
 
 
 class Counts(NamedTuple):
@@ -197,7 +198,7 @@ class NetView:
                                                      len(self.parameter_names))
 
 
-_LOSSES = ('cross_entropy', 'squared_error', 'absolute_error', 'logistic', 'smooth_l1')
+_LOSSES = ('cross_entropy', 'squared_error', 'absolute_error', 'logistic', 'smooth_l1', 'ctc')
 _SMOOTHING = ('all', 'others')
 _OPERANDS = ('x', 'w', 'dz', 'w_back', 'x_back', 'dz_w', 'z_out', 'dx_out', 'dw_out')
 _MODELS = ('z_accum', 'dx_accum', 'dw_accum')
@@ -223,13 +224,16 @@ class Net(NetView):
         "transformer", "ncf", ...; or a text of layers, of several lines (docs/training/networks.md)
     batch : int
         Samples of a batch.
-    loss : "cross_entropy", "squared_error", "absolute_error", "logistic" or "smooth_l1"
+    loss : "cross_entropy", "squared_error", "absolute_error", "logistic", "smooth_l1" or "ctc"
         The last operator, of weight 1 (net.h): a mean over the rows of the batch. An output of the text that has a
         weight gets a loss of the same kind, and the loss is their sum.
     smoothing, smoothing_over, less_minimum : float, "all" or "others", bool
         Of cross entropy: the share of a label that is spread (hu_net_cross_entropy_smoothed).
     beta : float
         Of smooth_l1: from this distance on it is linear.
+    blank, by_length, zero_infinite : int, bool, bool
+        Of ctc: the column that is no label; each sample's loss over its number of labels; a loss of 0 where no steps
+        hold them (hu_net_ctc). The steps of samples are those of the text's `output x within n`.
     seed : int
         Of first weights, and of random words of stochastic roundings, which depend on tensor and step.
     threads : int
@@ -246,7 +250,8 @@ class Net(NetView):
 
     def __init__(self, model: str, *, batch: int, loss: str = 'cross_entropy', seed: int = 0, threads: int = 1,
                  keys: str = '', smoothing: float = 0.0, smoothing_over: str = 'all', less_minimum: bool = False,
-                 beta: float = 1.0, **sizes: int) -> None:
+                 beta: float = 1.0, blank: int = 0, by_length: bool = False, zero_infinite: bool = False,
+                 **sizes: int) -> None:
         library, record = abi.train(), s.hu_model()
         for argument, word, words in (('loss', loss, _LOSSES), ('smoothing_over', smoothing_over, _SMOOTHING)):
             if word not in words:
@@ -255,6 +260,7 @@ class Net(NetView):
             raise abi.HalfulpValueError('smoothing: {} has none'.format(loss))
         self._how = [smoothing, _SMOOTHING.index(smoothing_over) | 2 * bool(less_minimum)] if smoothing else [
             beta] if loss == 'smooth_l1' else []
+        self._blank, self._switches = blank, bool(by_length) | 2 * bool(zero_infinite)
         for argument, number, most in (('batch', batch, 2**32), ('threads', threads, s.THREADS_MAX)):
             if not 1 <= number <= most:
                 raise abi.HalfulpValueError('{}: {} is not 1 to {}'.format(argument, number, most))
@@ -275,9 +281,10 @@ class Net(NetView):
                                         ctypes.addressof(why))
         if status == s.OK:
             call = getattr(library, 'hu_net_' + self._loss + '_smoothed' * (len(self._how) == 2))
-            call(net, self._ends.output, 1.0, *self._how)
+            how = [self._blank, self._ends.lengths, self._switches] if self._loss == 'ctc' else self._how
+            call(net, self._ends.output, 1.0, *how)
             for place in range(self._ends.head_count):
-                call(net, self._ends.heads[place], self._ends.head_weights[place], *self._how)
+                call(net, self._ends.heads[place], self._ends.head_weights[place], *how)
             status = library.hu_net_status(net, ctypes.addressof(why))
         if status != s.OK:
             raise abi.told(status, b'model: ' + (why.value or b'it cannot be built'))
@@ -403,6 +410,9 @@ class Net(NetView):
     def _compare(self, net: int, y: Any) -> None:
         """Gives the loss its labels or targets."""
         out = abi.train().hu_net_value(net, self._ends.output)
+        if self._loss == 'ctc':
+            abi.check(abi.train().hu_net_labels(net, sequences_of(y, self._batch, out.rows // self._batch).ctypes.data), 'y')
+            return
         columns, labels = out.cols, np.asarray(y)
         if self._loss == 'logistic' and columns == 1 and labels.dtype.kind in 'iu':
             columns = 2
@@ -451,7 +461,7 @@ class Net(NetView):
         y : array (batch, ...)
             Labels, whole numbers below `outputs`, one per row of the output, and -1 for a row that the loss leaves out
             (padding, words that are not asked for); or targets, as large as the output. logistic takes either: labels 0
-            and 1 of one column, or targets from 0 to 1.
+            and 1 of one column, or targets from 0 to 1. ctc takes a sequence of labels for each sample; -1 may follow.
         training : bool
             False: as in evaluation: running statistics, no dropout; a backward pass is not possible then.
         weights : array, optional
@@ -476,6 +486,19 @@ class Net(NetView):
     def output(self) -> np.ndarray:
         """What the last pass put out, without a softmax: float32 (rows, outputs), a copy."""
         return self._look(self.value_names[self._ends.output], True)[0]
+
+    def greedy(self) -> List[List[int]]:
+        """Of each sample the labels that the largest numbers of the last pass read, by the rules of ctc; no steps behind
+        its end."""
+        out, found = self.output, []
+        steps = len(out) // self._batch
+        lengths = self._look(self.value_names[self._ends.lengths], True)[0][:, 0] if self._ends.lengths >= 0 else np.full(self._batch, steps)
+        for sample, length in enumerate(lengths):
+            n = steps if not length < steps else max(int(length), 0)
+            x, labels = np.ascontiguousarray(out[sample * steps:sample * steps + n]), np.zeros(n + 1, np.uint32)
+            count = abi.train().hu_ctc_greedy(n, out.shape[1], x.ctypes.data, self._blank, labels.ctypes.data)
+            found.append([int(label) for label in labels[:count]])
+        return found
 
     def backward(self, scale: float = 1.0) -> None:
         """Gradients of `scale` times the loss of the pass before. HalfulpValueError: that was none of training."""

@@ -16,9 +16,9 @@ typedef struct small_net {
   /* Adds the operators: the input's number; *result: what the loss reads. */
   int (*build)(hu_net *net, int *result);
   size_t batch;
-  int tokens;             /* 1: the input has token numbers */
-  int labels;             /* 1: compared with labels, 2: two of three rows with labels; else with numbers */
-  const char *values;     /* rounding of all values and gradients; NULL: keep */
+  int tokens;         /* 1: the input has token numbers */
+  int labels;         /* 1: compared with labels, 2: two of three rows with labels, 3: sequences; else with numbers */
+  const char *values; /* rounding of all values and gradients; NULL: keep */
   const char *parameters; /* of parameters and their gradients */
   const char *operands;   /* of the operands of products, "left;right;results;keep": `turned` in the right one where it
                              fits; of the results of products; a fourth part: convolutions round by windows */
@@ -203,6 +203,15 @@ static int speech(hu_net *net, int *result) {
   return x;
 }
 
+/* Sequences of labels, which are fed as tokens are, with blanks of another number. */
+static int sequences(hu_net *net, int *result) {
+  int x = hu_net_input(net, 6, 1), n = hu_net_input(net, 1, 1);
+  int h = hu_net_batch_norm_within(net, hu_net_embedding(net, x, TOKENS, 5), 1e-5, 0.1, 1, n);
+  *result = hu_net_linear(net, h, CLASSES + 1, 1);
+  hu_net_ctc(net, *result, 1, CLASSES, n, HU_CTC_BY_LENGTH | HU_CTC_ZERO_INFINITE);
+  return x;
+}
+
 /* Losses of targets, whose rows weigh differently. */
 static int losses(hu_net *net, int *result) {
   int x = hu_net_input(net, 1, 12), h = hu_net_tanh(net, hu_net_linear(net, x, 9, 1));
@@ -362,6 +371,7 @@ static const small_net nets[] = {
     {"speech", speech, 3, 1, 2, NULL, NULL, NULL, NULL, 0, "none", adamw},
     {"speech-formats", speech, 3, 1, 2, "bfloat16,sra:8", "bfloat16", "float8_e4m3fn,sat=finite;float8_e5m2;bfloat16",
      "seq(bfloat16)", 0, "static(16)", plain},
+    {"sequences", sequences, 4, 1, 3, NULL, NULL, NULL, NULL, 0, "none", adamw},
     {"losses", losses, 5, 0, 0, NULL, NULL, NULL, NULL, 0, "none", momentum},
     {"interactions-formats", interactions, 4, 0, 1, "bfloat16", NULL, "float8_e4m3fn,sat=finite;float8_e5m2;bfloat16",
      "seq(binary16)", 0, "backoff(scale_max=2^20,start=2^20)", plain}};
@@ -428,8 +438,10 @@ static hu_status feed(hu_net *net, const small_net *c, int x, int result, t_rand
   for (size_t i = 0; status == HU_OK && i < m; i++) targets[i] = (float)t_between(random, -9, 9) / 8;
   for (size_t i = 0; status == HU_OK && i < out.rows; i++) labels[i] = t_below(random, (uint32_t)out.cols);
   for (size_t i = 1; status == HU_OK && c->labels == 2 && i < out.rows; i += 3) labels[i] = HU_LABEL_NONE;
+  for (size_t i = 0; status == HU_OK && c->labels == 3 && i < out.rows; i++)
+    labels[i] = i % 6 < 1 + i / 6 % 4 ? t_below(random, CLASSES) : HU_LABEL_NONE;
   if (status == HU_OK) status = hu_net_feed(net, x, numbers);
-  for (int i = x + 1; status == HU_OK && c->labels == 2 && !*hu_net_value_kind(net, i); i++) {
+  for (int i = x + 1; status == HU_OK && c->labels >= 2 && !*hu_net_value_kind(net, i); i++) {
     in = hu_net_value(net, i); /* the other inputs of two sequences follow the first one; none is larger */
     for (size_t k = 0; k < in.rows; k++) numbers[k] = (float)t_below(random, TOKENS);
     status = hu_net_feed(net, i, numbers);
