@@ -13,8 +13,8 @@
   "elements. Runs of the code are evaluated twice, under the assignment and in binary32; here under the assignment."
 #define DIFFERS                                                                                                    \
   "The code rounds ties away from zero, here they go to even; it keeps the last 80 images of an epoch as a 391st " \
-  "batch; its rate is constant within an epoch; it divides channels by smaller deviations than those of the set; " \
-  "softmax and loss are two operators there, each rounded."
+  "batch; it divides channels by smaller deviations than those of the set; softmax and loss are two operators "    \
+  "there, each rounded."
 
 /* ---- columns ---- */
 

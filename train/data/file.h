@@ -35,6 +35,8 @@ hu_status hui_data_make(hu_data *data, size_t count, const size_t shape[3], uint
 void hui_apply_n(int op, size_t n, float *x);
 /* Draws numbers as hu_init_uniform does, between +-bound. */
 void hui_init_within(size_t n, float *z, float bound, hu_stream stream);
+/* Draws N(0, deviation^2) cut at 2 deviations: docs/training/data.md section 2. */
+void hui_init_cut(size_t n, float *z, float deviation, hu_stream stream);
 
 /* What the loaders of data.h do with their files' bytes. labels of npy: NULL, or the file. */
 hu_status hui_data_read_cifar(hu_data *data, const hu_bytes *files, size_t n, unsigned classes, int coarse, char *why);

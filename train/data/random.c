@@ -118,6 +118,19 @@ void hu_init_normal(size_t n, float *z, unsigned gain, size_t fan_in, hu_stream 
   HU_ENV_DO(init_normal(n, z, gain, fan_in, stream));
 }
 
+void hui_init_cut(size_t n, float *z, float deviation, hu_stream stream) {
+  const size_t further = n + n % 2;
+  draw_normal(n, z, 1, stream);
+  for (size_t i = 0; i < n; i++) {
+    float pair[2];
+    for (size_t at = i - i % 2; fabsf(z[i]) > 2; z[i] = pair[i % 2]) {
+      at += further;
+      normal_pairs(1, pair, behind(stream, at));
+    }
+    z[i] *= deviation;
+  }
+}
+
 void hui_init_within(size_t n, float *z, float bound, hu_stream stream) {
   uint32_t words[PIECE];
   for (size_t at = 0; at < n; at += PIECE) {

@@ -24,6 +24,7 @@ static const struct {
                  {"width_of", HU_ITEM_VALUE, 1, HU_ITEM_NUMBER, WIDTH},
                  {"normal", HU_ITEM_NUMBER, 1, HU_ITEM_START, HU_START_NORMAL},
                  {"fan_in", HU_ITEM_NUMBER, 1, HU_ITEM_START, HU_START_FAN_IN},
+                 {"fan_in_cut", HU_ITEM_NUMBER, 1, HU_ITEM_START, HU_START_FAN_IN_CUT},
                  {"fan_out", HU_ITEM_NUMBER, 1, HU_ITEM_START, HU_START_FAN_OUT},
                  {"fan_sum", HU_ITEM_NUMBER, 1, HU_ITEM_START, HU_START_FAN_SUM},
                  {"uniform", HU_ITEM_NUMBER, 1, HU_ITEM_START, HU_START_UNIFORM},

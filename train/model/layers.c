@@ -26,6 +26,7 @@ static void start(hu_network *network, int p, const hu_item *how, size_t window)
   switch (how->value) {
     case HU_START_NORMAL: status = hu_net_start_normal(net, p, gain); break;
     case HU_START_FAN_IN: status = hu_net_start_normal(net, p, sqrtf(gain / (float)fan_in)); break;
+    case HU_START_FAN_IN_CUT: status = hui_net_start_cut(net, p, sqrtf(gain / (float)fan_in) / HU_CUT_DEVIATION); break;
     case HU_START_FAN_OUT: status = hu_net_start_normal(net, p, sqrtf(gain / (float)fan_out)); break;
     case HU_START_FAN_SUM: status = hu_net_start_within(net, p, sqrtf(gain / (float)(fan_in + fan_out))); break;
     case HU_START_UNIFORM: status = hu_net_start_within(net, p, gain); break;
@@ -613,7 +614,7 @@ static const char *wrong_argument(const hu_layer_parameter *parameter, const hu_
     case 's':
       return item->kind == HU_ITEM_START
                  ? NULL
-                 : "not a start: normal, fan_in, fan_out, fan_sum, uniform, inverse_root or constant";
+                 : "not a start: normal, fan_in, fan_in_cut, fan_out, fan_sum, uniform, inverse_root or constant";
     case 'n': return item->kind == HU_ITEM_NUMBER && is_whole(x) ? NULL : "not a whole number";
     case 'w': return are_whole(item, 2) ? NULL : "neither a whole number nor two, down and across";
     case 'p': return are_whole(item, 2) || are_whole(item, 4) ? NULL : "neither a whole number nor two or four";

@@ -35,7 +35,8 @@ enum {
   HU_START_UNIFORM = 4,
   HU_START_INVERSE_ROOT = 5,
   HU_START_CONSTANT = 6,
-  HU_STARTS = 7
+  HU_START_FAN_IN_CUT = 7,
+  HU_STARTS = 8
 };
 
 /* An argument of a call: the item, and its name where it has one. */

@@ -22,8 +22,8 @@ char *hui_shape_text(char text[HU_SHAPE_TEXT_MAX], const hu_net *net, int value)
 }
 
 char *hui_start_text(char text[HU_SHAPE_TEXT_MAX], const hu_item *start) {
-  static const char *const names[HU_STARTS] = {"normal",  "fan_in",       "fan_out", "fan_sum",
-                                               "uniform", "inverse_root", "constant"};
+  static const char *const names[HU_STARTS] = {"normal",  "fan_in",       "fan_out",  "fan_sum",
+                                               "uniform", "inverse_root", "constant", "fan_in_cut"};
   char number[HU_DECIMAL_TEXT_MAX];
   snprintf(text, HU_SHAPE_TEXT_MAX, "%s(%s)", names[start->value],
            start->value == HU_START_INVERSE_ROOT ? hui_write_number(number, start->number)

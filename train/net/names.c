@@ -104,7 +104,7 @@ static hu_status start(hu_net *net, int parameter, int drawn, float number) {
   hu_parameter *weights = &net->parameter[parameter];
   weights->first.drawn = drawn;
   weights->first.deviation = number;
-  if (drawn == HU_DRAWN_NORMAL) weights->first.start = 0;
+  if (drawn == HU_DRAWN_NORMAL || drawn == HU_DRAWN_CUT) weights->first.start = 0;
   if (drawn == HU_DRAWN_CONSTANT) weights->first.start = number;
   return HU_OK;
 }
@@ -116,6 +116,10 @@ static HU_NOINLINE hu_status start_drawn(hu_net *net, int parameter, int drawn, 
 
 hu_status hu_net_start_normal(hu_net *net, int parameter, float deviation) {
   HU_ENV_RETURN(hu_status, start_drawn(net, parameter, HU_DRAWN_NORMAL, deviation));
+}
+
+hu_status hui_net_start_cut(hu_net *net, int parameter, float deviation) {
+  return start_drawn(net, parameter, HU_DRAWN_CUT, deviation);
 }
 
 hu_status hu_net_start_within(hu_net *net, int parameter, float bound) {

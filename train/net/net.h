@@ -51,7 +51,7 @@ typedef struct hu_first_numbers {
   size_t matrices; /* below each other, each with rows of its own; 0: one */
   int before_relu; /* 1: a ReLU, GELU or SiLU reads what they give */
   int drawn;       /* HU_DRAWN_: as the caller asked, instead of the three above */
-  float deviation; /* of HU_DRAWN_NORMAL; of HU_DRAWN_UNIFORM the bound */
+  float deviation; /* of HU_DRAWN_NORMAL and HU_DRAWN_CUT; of HU_DRAWN_UNIFORM the bound */
 } hu_first_numbers;
 
 /* What an optimizer keeps of a parameter from step to step. */
@@ -96,7 +96,11 @@ typedef struct hu_parameter {
   char *name;   /* HU_PARAMETER_NAME_MAX of them, which stay where they are */
 } hu_parameter;
 
-enum { HU_DRAWN_DEFAULT = 0, HU_DRAWN_NORMAL = 1, HU_DRAWN_UNIFORM = 2, HU_DRAWN_CONSTANT = 3 };
+enum { HU_DRAWN_DEFAULT = 0, HU_DRAWN_NORMAL = 1, HU_DRAWN_UNIFORM = 2, HU_DRAWN_CONSTANT = 3, HU_DRAWN_CUT = 4 };
+/* Draws a parameter's first numbers as normal ones of which those beyond 2 deviations are drawn again. */
+hu_status hui_net_start_cut(hu_net *net, int parameter, float deviation);
+/* The deviation of normal numbers of deviation 1 that are cut so. */
+#define HU_CUT_DEVIATION 0.87962566103423978f
 
 struct hu_operator;
 

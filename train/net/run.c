@@ -48,6 +48,8 @@ static void draw(const hu_net *net, int i, float *z) {
   for (size_t k = 0; k < n; k++) z[k] = parameter->first.start;
   if (parameter->first.drawn == HU_DRAWN_UNIFORM) {
     hui_init_within(n, z, parameter->first.deviation, words);
+  } else if (parameter->first.drawn == HU_DRAWN_CUT) {
+    hui_init_cut(n, z, parameter->first.deviation, words);
   } else if (parameter->first.drawn == HU_DRAWN_NORMAL) {
     if (parameter->first.deviation > 0) hu_normal_n(n, z, parameter->first.deviation, words);
   } else if (parameter->first.drawn == HU_DRAWN_DEFAULT && parameter->first.fan_in) {
