@@ -15,7 +15,7 @@ typedef struct measured {
 } measured;
 
 static const measured recorded[] = {
-    /* Batches of 8 took 0.92 times the CPU time of those of ResNet-20 as its paper has it, whose step was measured; with
+    /* Batches of 8 took 0.92 times the CPU time of those of the ResNet-20 of He et al., whose step was measured; with
      * 5 and 8 blocks 1.6 and 1.9 times it. */
     {"s2fp8-table1-resnet20-fp32", 0.44, 1},
     {"s2fp8-table1-resnet20", 0.48, 1},

@@ -225,8 +225,8 @@ hu_ratio hu_assign_ratio(const hu_layout *layout, const hu_assignment *assignmen
   return hu_ratio_of(low, hu_layout_elements(layout));
 }
 
-/* Makes a tensor high if the share of its elements that overflow is above the limit, or as the authors' code has it at
- * the limit. */
+/* Makes a tensor high if the share of its elements that overflow is above the limit, or with the authors' code at the
+ * limit. */
 static size_t promote(const hu_layout *layout, uint8_t *low, uint64_t over, uint64_t size, hu_ratio limit) {
   const uint64_t share = over * limit.den, most = limit.num * size;
   const int at = layout->reading == HU_READING_PUBLISHED && over;

@@ -32,11 +32,11 @@
  *
  *   groups      rounding.h: parameters are in the group of what their operator reads
  *   gradients   Each reader's gradient of a value is rounded, in the format of that value's dv; their sum is binary32,
- *               in the order in which the backward pass makes them, and is not rounded. A stochastic rounding of the k-th
- *               of them (from 0) has the words of tensor k 2^22 + the value's number. The loss's own gradient, which is
- *               the scale, is not rounded.
- *   shuffles    make no tensor: their values have size 0 and are not rounded, nor is what they give back; who reads
- *               them gives its gradient to what was shuffled
+ *               in the order in which the backward pass makes them, and is not rounded. A stochastic rounding of the
+ *               k-th of them (from 0) has the words of tensor k 2^22 + the value's number. The loss's own gradient,
+ *               which is the scale, is not rounded.
+ *   shuffles    make no tensor: their values have size 0 and are not rounded, nor is what they give back; an operator
+ *               that reads them gives its gradient to what was shuffled
  *   loss        cross_entropy of R rows of C logits counts as two operators, of R C and R numbers. It computes as one,
  *               so the first of them is not rounded; where the loss overflows, all of its numbers do
  *   promotion   where the overflow ratio is at the limit or above it, and not 0
