@@ -51,6 +51,14 @@ enum { HU_BY_NUMBER = 0, HU_BY_ROW = 1 };
   X(SHARES, shares, HU_BY_ROW)               \
   X(SHARES_BACK, shares_back, HU_BY_ROW)     \
   X(ROTARY, rotary, HU_BY_NUMBER)            \
+  X(ONLINE_BEGIN, online_begin, HU_BY_ROW)   \
+  X(ONLINE_TOP, online_top, HU_BY_ROW)       \
+  X(ONLINE_SUM, online_sum, HU_BY_ROW)       \
+  X(ONLINE_ADD, online_add, HU_BY_NUMBER)    \
+  X(ONLINE_END, online_end, HU_BY_NUMBER)    \
+  X(ONLINE_LESS, online_less, HU_BY_ROW)     \
+  X(ONLINE_SHARES, online_shares, HU_BY_ROW) \
+  X(ONLINE_BACK, online_back, HU_BY_ROW)     \
   X(CHOOSE, choose, HU_BY_ROW)               \
   X(CHOSEN, chosen, HU_BY_ROW)               \
   X(CHOSEN_BACK, chosen_back, HU_BY_ROW)     \
@@ -221,6 +229,12 @@ typedef struct hu_softmax_task {
   const float *sink; /* of each head */
   float *sums, *sinks;
 } hu_softmax_task;
+typedef struct hu_online_task {
+  hu_softmax_task softmax;
+  size_t keys, from, width;  /* columns of scores; the first one of the block; columns of a head */
+  float *top, *sum, *factor; /* a number a row */
+  const float *result;
+} hu_online_task;
 typedef struct hu_rotary_task {
   const float *cosine, *sine; /* steps x width / 2 */
   size_t steps, width, columns;
@@ -296,6 +310,7 @@ typedef struct hu_task {
     hu_clip_task clip;
     hu_response_task response;
     hu_softmax_task softmax;
+    hu_online_task online;
     hu_rotary_task rotary;
     hu_experts_task experts;
     hu_loss_task loss;

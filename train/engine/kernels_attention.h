@@ -13,21 +13,24 @@ typedef struct hu_columns_seen {
   size_t first, end;
 } hu_columns_seen;
 
-/* Returns the columns of row r that count: all, or (softmax.causal) those up to its step of softmax.steps, and of these
- * (softmax.window) the last ones; and no more than softmax.counts says for its sample of softmax.sample rows, if it is
- * not NULL. */
-HU_INSIDE hu_columns_seen hui_columns_of(const hu_task *task, size_t r) {
-  const size_t n = task->softmax.causal ? r % task->softmax.steps + 1 : task->cols, window = task->softmax.window;
+/* Returns the columns of row r that count, of cols: all, or (causal) those up to its step of `steps`, and of these
+ * (window) the last ones; and no more than counts says for its sample of `sample` rows, if it is not NULL. */
+HU_INSIDE hu_columns_seen hui_columns_seen(const hu_softmax_task *softmax, size_t cols, size_t r) {
+  const size_t n = softmax->causal ? r % softmax->steps + 1 : cols, window = softmax->window;
   hu_columns_seen seen = {window && window < n ? n - window : 0, n};
-  if (!task->softmax.counts) return seen;
-  const float most = task->softmax.counts[r / task->softmax.sample];
+  if (!softmax->counts) return seen;
+  const float most = softmax->counts[r / softmax->sample];
   seen.end = !(most < (float)n) ? n : most > 0 ? (size_t)most : 0;
   if (seen.first > seen.end) seen.first = seen.end;
   return seen;
 }
 
+HU_INSIDE hu_columns_seen hui_columns_of(const hu_task *task, size_t r) {
+  return hui_columns_seen(&task->softmax, task->cols, r);
+}
+
 /* The head that row r belongs to. */
-HU_INSIDE size_t hui_head_of(const hu_task *task, size_t r) { return r % task->softmax.sample / task->softmax.steps; }
+HU_INSIDE size_t hui_head_of(const hu_softmax_task *softmax, size_t r) { return r % softmax->sample / softmax->steps; }
 
 /* Subtracts from each row of a its largest number; columns that do not count become 0. With softmax.sink, a number for
  * each head, that one is among the numbers of the row, and softmax.sinks[r] gets what is left of it. */
@@ -38,7 +41,7 @@ HU_AT(less_top) {
   (void)j0, (void)j1;
   for (size_t j = seen.first + 1; j < seen.end; j++) top = a[j] > top || a[j] != a[j] ? a[j] : top;
   if (task->softmax.sink) {
-    const float sink = task->softmax.sink[hui_head_of(task, r)];
+    const float sink = task->softmax.sink[hui_head_of(&task->softmax, r)];
     top = sink > top || sink != sink ? sink : top;
     task->softmax.sinks[r] = sink - top;
   }
@@ -73,9 +76,97 @@ HU_AT(shares_back) {
   if (task->softmax.sinks) {
     const size_t steps = task->softmax.steps, heads = task->softmax.sample / steps;
     const size_t row = r / task->softmax.sample * steps + r % steps;
-    task->softmax.sums[row * heads + hui_head_of(task, r)] = -(task->softmax.sinks[r] * sum);
+    task->softmax.sums[row * heads + hui_head_of(&task->softmax, r)] = -(task->softmax.sinks[r] * sum);
   }
   HU_EACH_COLUMN z[j] = a[j] * (b[j] - sum);
+}
+
+/* ---- softmax of a block of columns after another: online.top, online.sum and online.factor have a number for each row
+ * of scores; columns online.from ... of these are the block ---- */
+
+/* Begins each row: with nothing, or with the sink of its head. */
+HU_AT(online_begin) {
+  const float *sink = task->online.softmax.sink;
+  (void)j0, (void)j1;
+  task->online.top[r] = sink ? sink[hui_head_of(&task->online.softmax, r)] : -INFINITY;
+  task->online.sum[r] = sink ? 1 : 0;
+}
+
+/* Takes the largest number of the block into top; z gets what is left of the block, minus infinity for columns that do
+ * not count, and factor what is left of the top before. */
+HU_AT(online_top) {
+  const hu_columns_seen all = hui_columns_seen(&task->online.softmax, task->online.keys, r);
+  const size_t from = task->online.from, first = all.first > from ? all.first - from : 0;
+  const size_t above = all.end > from ? all.end - from : 0, end = above < task->cols ? above : task->cols;
+  const float *a = task->a + r * task->lda + from, before = task->online.top[r];
+  float *z = task->z + r * task->cols, top = before;
+  (void)j0, (void)j1;
+  for (size_t j = first; j < end; j++) top = a[j] > top || a[j] != a[j] ? a[j] : top;
+  for (size_t j = 0; j < task->cols; j++) z[j] = j >= first && j < end ? a[j] - top : -INFINITY;
+  task->online.top[r] = top;
+  task->online.factor[r] = first < end ? before - top : 0;
+}
+
+/* sum = sum factor + the row sum of z. */
+HU_AT(online_sum) {
+  const float sum = hui_sum_of_row(task->cols, task->z + r * task->cols, NULL);
+  (void)j0, (void)j1;
+  task->online.sum[r] = task->online.sum[r] * task->online.factor[r] + sum;
+}
+
+/* The row of scores of a row of results and of the head of column j. */
+HU_INSIDE size_t hui_score_row(const hu_online_task *online, size_t r, size_t j) {
+  const size_t steps = online->softmax.steps;
+  return r / steps * online->softmax.sample + j / online->width * steps + r % steps;
+}
+
+/* z = z factor + b. */
+HU_AT(online_add) {
+  const float *b = task->b + r * task->cols;
+  float *z = task->z + r * task->cols;
+  for (size_t j = j0; j < j1; j++) z[j] = z[j] * task->online.factor[hui_score_row(&task->online, r, j)] + b[j];
+}
+
+/* z is divided by the sum; it is +0 if that is 0. */
+HU_AT(online_end) {
+  float *z = task->z + r * task->cols;
+  for (size_t j = j0; j < j1; j++) {
+    const float sum = task->online.sum[hui_score_row(&task->online, r, j)];
+    z[j] = sum == 0 ? 0 : z[j] / sum;
+  }
+}
+
+/* z = a - top, minus infinity for columns that do not count; and the same of the sink. */
+HU_AT(online_less) {
+  const hu_columns_seen seen = hui_columns_seen(&task->online.softmax, task->cols, r);
+  const float *a = task->a + r * task->cols, top = task->online.top[r], *sink = task->online.softmax.sink;
+  float *z = task->z + r * task->cols;
+  (void)j0, (void)j1;
+  for (size_t j = 0; j < task->cols; j++) z[j] = j >= seen.first && j < seen.end ? a[j] - top : -INFINITY;
+  if (sink) task->online.softmax.sinks[r] = sink[hui_head_of(&task->online.softmax, r)] - top;
+}
+
+/* Divides each row of z, and the sink's number, by the sum; +0 if that is 0. */
+HU_AT(online_shares) {
+  float *z = task->z + r * task->cols;
+  const float sum = task->online.sum[r];
+  (void)j0, (void)j1;
+  for (size_t j = 0; j < task->cols; j++) z[j] = sum == 0 ? 0 : z[j] / sum;
+  if (task->online.softmax.sink) task->online.softmax.sinks[r] /= sum;
+}
+
+/* z = a (z - D), D the row sum over the head's columns of b, the gradient of online.result, times that; with a sink,
+ * softmax.sums gets what the row gives to it, as of shares_back. */
+HU_AT(online_back) {
+  const hu_softmax_task *softmax = &task->online.softmax;
+  const size_t width = task->online.width, steps = softmax->steps, heads = softmax->sample / steps;
+  const size_t head = hui_head_of(softmax, r), row = r / softmax->sample * steps + r % steps;
+  const size_t at = row * heads * width + head * width;
+  const float *a = task->a + r * task->cols, sum = hui_sum_of_row(width, task->b + at, task->online.result + at);
+  float *z = task->z + r * task->cols;
+  (void)j0, (void)j1;
+  if (softmax->sink) softmax->sums[row * heads + head] = -(softmax->sinks[r] * sum);
+  for (size_t j = 0; j < task->cols; j++) z[j] = a[j] * (z[j] - sum);
 }
 
 /* ---- positions ---- */

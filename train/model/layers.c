@@ -304,6 +304,7 @@ static hu_attention attention_of(hu_network *network, size_t heads, const hu_ite
   how.sink = items[2].number != 0;
   how.scale = items[3].number;
   how.dropout = items[4].number;
+  how.block = size_of(&items[5]);
   return how;
 }
 
@@ -512,7 +513,8 @@ static const hu_layer layers[] = {
       {"window", 'n', 0},
       {"sink", 'b', 0},
       {"scale", 'r', 0},
-      {"dropout", 'r', 0}},
+      {"dropout", 'r', 0},
+      {"block", 'n', 0}},
      add_attention},
     {"attention_across",
      {VALUE(queries),
@@ -524,7 +526,8 @@ static const hu_layer layers[] = {
       {"window", 'n', 0},
       {"sink", 'b', 0},
       {"scale", 'r', 0},
-      {"dropout", 'r', 0}},
+      {"dropout", 'r', 0},
+      {"block", 'n', 0}},
      add_across},
     {"rotary",
      {VALUE(x),

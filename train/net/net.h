@@ -153,8 +153,12 @@ typedef struct hu_head_sizes {
   size_t count, width; /* heads of queries; columns of each head */
   size_t keys_count;   /* heads of keys and of values, which divide the others */
   size_t steps, keys;  /* steps of a sample: of its queries, of its keys and values */
-  float scale;         /* of the scores */
-  int plain;           /* 1: they are not multiplied by it */
+  size_t block;        /* of `online`: keys of a block; numbers that gradients of values take of what is kept */
+  size_t given;
+  size_t window; /* of `online`, as of softmax */
+  int causal;
+  float scale; /* of the scores */
+  int plain;   /* 1: they are not multiplied by it */
 } hu_head_sizes;
 typedef struct hu_softmax_sizes {
   int causal;

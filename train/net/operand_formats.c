@@ -26,6 +26,7 @@ static const hu_rounding *before_of(const hu_net *net, const hu_operator *op, un
   if (is_gradient(part))
     return scores && !op->heads.plain ? keep : &net->value[op->out].round_back; /* times the shrinkage */
   if (weights && op->theta[0] >= 0) return &net->parameter[op->theta[0]].round;
+  if (!weights && strcmp(op->kind->name, "online") == 0) return keep; /* shares, which are no tensor */
   return &net->value[op->in[weights && op->in[1] >= 0]].round;
 }
 

@@ -67,7 +67,8 @@ static hu_status no_name(const hu_trainer *trainer, char *why, const char *key, 
 }
 
 static int is_attention(const hu_operator *op) {
-  return strcmp(op->kind->name, "scores") == 0 || strcmp(op->kind->name, "mix") == 0;
+  return strcmp(op->kind->name, "scores") == 0 || strcmp(op->kind->name, "mix") == 0 ||
+         strcmp(op->kind->name, "online") == 0;
 }
 
 static hu_accum accum_of(const hu_run_keys *keys, const hu_own_accum *own) {

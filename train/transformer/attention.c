@@ -6,58 +6,45 @@
 
 #include "halfulp/formats/ieee.h"
 #include "train/environment.h"
-#include "train/net/net.h"
+#include "train/transformer/attention.h"
 
-/* Where operands are: columns of a value from `from` on. Queries, and after them keys and values, are in one value; or
- * queries alone, and keys and values in another one. */
-typedef struct operand_place {
-  int value;
-  size_t from;
-} operand_place;
+size_t hui_query_columns(const hu_operator *op) { return op->heads.count * op->heads.width; }
+size_t hui_key_columns(const hu_operator *op) { return op->heads.keys_count * op->heads.width; }
 
-/* Return the columns of all queries; of all keys, which are those of all values. */
-static size_t query_columns(const hu_operator *op) { return op->heads.count * op->heads.width; }
-static size_t key_columns(const hu_operator *op) { return op->heads.keys_count * op->heads.width; }
+static hu_operand_place queries_of(const hu_operator *op) { return (hu_operand_place){op->in[0], 0}; }
 
-static operand_place queries_of(const hu_operator *op) { return (operand_place){op->in[0], 0}; }
-
-static operand_place keys_of(const hu_operator *op) {
-  return op->in[1] < 0 ? (operand_place){op->in[0], query_columns(op)} : (operand_place){op->in[1], 0};
+static hu_operand_place keys_of(const hu_operator *op) {
+  return op->in[1] < 0 ? (hu_operand_place){op->in[0], hui_query_columns(op)} : (hu_operand_place){op->in[1], 0};
 }
 
-/* Of the operator that sums values, whose in[0] are the shares. */
-static operand_place values_of(const hu_net *net, const hu_operator *op) {
-  return (operand_place){op->in[1], net->value[op->in[1]].cols - key_columns(op)};
+hu_operand_place hui_values_of(const hu_net *net, const hu_operator *op) {
+  return (hu_operand_place){op->in[1], net->value[op->in[1]].cols - hui_key_columns(op)};
 }
 
-/* Copies d columns of x into z, rows x d; the next function copies them back. */
-static void take_columns(hu_net *net, operand_place at, size_t d, float *z) {
+void hui_take_columns(hu_net *net, hu_operand_place at, size_t d, float *z) {
   const hu_value *x = &net->value[at.value];
   hui_do_copy(net, x->rows, d, z, d, x->v + at.from, x->cols);
 }
 
-static void put_columns(hu_net *net, operand_place at, size_t d, const float *x, float *z) {
+static void hui_put_columns(hu_net *net, hu_operand_place at, size_t d, const float *x, float *z) {
   const hu_value *to = &net->value[at.value];
   hui_do_copy(net, to->rows, d, z + at.from, to->cols, x, d);
 }
 
-/* Several heads of queries may read one head of keys and of values. Returns rows of keys or values with a copy for each
- * head of queries: x itself, or in z. */
-static float *for_each_head(hu_net *net, const hu_operator *op, size_t rows, float *x, float *z) {
-  size_t h = op->heads.width, d = query_columns(op), group = op->heads.count / op->heads.keys_count;
+float *hui_for_each_head(hu_net *net, const hu_operator *op, size_t rows, float *x, float *z) {
+  size_t h = op->heads.width, d = hui_query_columns(op), group = op->heads.count / op->heads.keys_count;
   if (group == 1) return x;
   for (size_t i = 0; i < op->heads.count; i++)
-    hui_do_copy(net, rows, h, z + i * h, d, x + i / group * h, key_columns(op));
+    hui_do_copy(net, rows, h, z + i * h, d, x + i / group * h, hui_key_columns(op));
   return z;
 }
 
-/* Returns the sums of gradients of the copies, first head first: x itself, or in z. */
-static float *of_each_group(hu_net *net, const hu_operator *op, size_t rows, float *x, float *z) {
-  size_t h = op->heads.width, d = query_columns(op), group = op->heads.count / op->heads.keys_count;
+float *hui_of_each_group(hu_net *net, const hu_operator *op, size_t rows, float *x, float *z) {
+  size_t h = op->heads.width, d = hui_query_columns(op), group = op->heads.count / op->heads.keys_count;
   if (group == 1) return x;
   for (size_t i = 0; i < op->heads.count; i++) {
     hu_task task = hui_task_of(rows, h, z + i / group * h, x + i * h, NULL);
-    task.ldz = key_columns(op);
+    task.ldz = hui_key_columns(op);
     task.lda = d;
     hui_do(net, i % group ? HU_RUN_ACCUMULATE : HU_RUN_COPY, &task);
   }
@@ -65,8 +52,8 @@ static float *of_each_group(hu_net *net, const hu_operator *op, size_t rows, flo
 }
 
 /* Return the heads' matrices in rows x d, so many rows per sample, and in rows x keys scores; on the grid `format`. */
-static hu_matrices heads_of(const hu_operator *op, size_t rows, float *x, hu_format format, int transposed) {
-  size_t d = query_columns(op);
+hu_matrices hui_heads_of(const hu_operator *op, size_t rows, float *x, hu_format format, int transposed) {
+  size_t d = hui_query_columns(op);
   hu_matrices matrices = {
       .data = x, .ld = d, .outer = rows * d, .inner = op->heads.width, .format = format, .transposed = transposed};
   return matrices;
@@ -111,20 +98,20 @@ static void shrink(hu_net *net, const hu_operator *op, size_t n, float *z, const
 /* ---- scores: rows (sample, head, step), a column a step ---- */
 
 static hu_status scores_forward(hu_net *net, hu_operator *op) {
-  const operand_place at = queries_of(op), of = keys_of(op);
+  const hu_operand_place at = queries_of(op), of = keys_of(op);
   const hu_value *x = &net->value[at.value], *y = &net->value[of.value];
   hu_value *z = &net->value[op->out];
   float *q = net->work[0], *k = net->work[1];
   hu_format fq = hui_operand_grid(op, HU_PART_Z_X, &op->rounding.x, &x->round);
   hu_format fk = hui_operand_grid(op, HU_PART_Z_W, &op->rounding.w, &y->round);
-  take_columns(net, at, query_columns(op), q);
-  take_columns(net, of, key_columns(op), k);
-  (void)hui_round_product(net, op, x->rows, query_columns(op), q, &op->rounding.x, HU_PART_Z_X);
-  (void)hui_round_product(net, op, y->rows, key_columns(op), k, &op->rounding.w, HU_PART_Z_W);
-  k = for_each_head(net, op, y->rows, k, net->work[2]);
+  hui_take_columns(net, at, hui_query_columns(op), q);
+  hui_take_columns(net, of, hui_key_columns(op), k);
+  (void)hui_round_product(net, op, x->rows, hui_query_columns(op), q, &op->rounding.x, HU_PART_Z_X);
+  (void)hui_round_product(net, op, y->rows, hui_key_columns(op), k, &op->rounding.w, HU_PART_Z_W);
+  k = hui_for_each_head(net, op, y->rows, k, net->work[2]);
   multiply(net, op, HU_PART_Z_OUT, &op->rounding.z_accum, op->heads.steps, op->heads.keys, op->heads.width,
-           scores_of(op, z->v, hu_binary32(), 0), heads_of(op, op->heads.steps, q, fq, 0),
-           heads_of(op, op->heads.keys, k, fk, 1));
+           scores_of(op, z->v, hu_binary32(), 0), hui_heads_of(op, op->heads.steps, q, fq, 0),
+           hui_heads_of(op, op->heads.keys, k, fk, 1));
   (void)hui_round_product(net, op, z->rows, z->cols, z->v, &op->rounding.z_out, HU_PART_Z_OUT);
   shrink(net, op, z->rows * z->cols, z->v, z->v);
   return hui_done(net);
@@ -144,34 +131,34 @@ static hu_matrices score_gradients(hu_net *net, hu_operator *op, unsigned which)
 
 /* dQ = (dS by) K, rows x d. */
 static float *queries_gradient(hu_net *net, hu_operator *op) {
-  const operand_place of = keys_of(op);
+  const hu_operand_place of = keys_of(op);
   const hu_value *x = &net->value[op->in[0]], *y = &net->value[of.value];
   hu_matrices ds = score_gradients(net, op, 0);
   float *k = net->work[1], *dq = net->work[2];
   hu_format grid = hui_operand_grid(op, HU_PART_DX_W, &op->rounding.w_back, &y->round);
-  take_columns(net, of, key_columns(op), k);
-  (void)hui_round_product(net, op, y->rows, key_columns(op), k, &op->rounding.w_back, HU_PART_DX_W);
-  k = for_each_head(net, op, y->rows, k, net->work[3]);
+  hui_take_columns(net, of, hui_key_columns(op), k);
+  (void)hui_round_product(net, op, y->rows, hui_key_columns(op), k, &op->rounding.w_back, HU_PART_DX_W);
+  k = hui_for_each_head(net, op, y->rows, k, net->work[3]);
   multiply(net, op, HU_PART_DX_OUT, &op->rounding.dx_accum, op->heads.steps, op->heads.width, op->heads.keys,
-           heads_of(op, op->heads.steps, dq, hu_binary32(), 0), ds, heads_of(op, op->heads.keys, k, grid, 0));
-  (void)hui_round_product(net, op, x->rows, query_columns(op), dq, &op->rounding.dx_out, HU_PART_DX_OUT);
+           hui_heads_of(op, op->heads.steps, dq, hu_binary32(), 0), ds, hui_heads_of(op, op->heads.keys, k, grid, 0));
+  (void)hui_round_product(net, op, x->rows, hui_query_columns(op), dq, &op->rounding.dx_out, HU_PART_DX_OUT);
   return dq;
 }
 
 /* dK = (dS by)^T Q. */
 static float *keys_gradient(hu_net *net, hu_operator *op) {
-  const operand_place at = queries_of(op);
+  const hu_operand_place at = queries_of(op);
   const hu_value *x = &net->value[at.value], *y = &net->value[keys_of(op).value];
   hu_matrices ds = score_gradients(net, op, 1);
   float *q = net->work[1], *dk = net->work[2];
   hu_format grid = hui_operand_grid(op, HU_PART_DW_X, &op->rounding.x_back, &x->round);
   const hu_accum accum = hui_accum_swapped(&op->rounding.dw_accum);
-  take_columns(net, at, query_columns(op), q);
-  (void)hui_round_product(net, op, x->rows, query_columns(op), q, &op->rounding.x_back, HU_PART_DW_X);
+  hui_take_columns(net, at, hui_query_columns(op), q);
+  (void)hui_round_product(net, op, x->rows, hui_query_columns(op), q, &op->rounding.x_back, HU_PART_DW_X);
   multiply(net, op, HU_PART_DW_OUT, &accum, op->heads.keys, op->heads.width, op->heads.steps,
-           heads_of(op, op->heads.keys, dk, hu_binary32(), 0), ds, heads_of(op, op->heads.steps, q, grid, 0));
-  dk = of_each_group(net, op, y->rows, dk, net->work[1]);
-  (void)hui_round_product(net, op, y->rows, key_columns(op), dk, &op->rounding.dw_out, HU_PART_DW_OUT);
+           hui_heads_of(op, op->heads.keys, dk, hu_binary32(), 0), ds, hui_heads_of(op, op->heads.steps, q, grid, 0));
+  dk = hui_of_each_group(net, op, y->rows, dk, net->work[1]);
+  (void)hui_round_product(net, op, y->rows, hui_key_columns(op), dk, &op->rounding.dw_out, HU_PART_DW_OUT);
   return dk;
 }
 
@@ -179,13 +166,13 @@ static float *keys_gradient(hu_net *net, hu_operator *op) {
 static hu_status scores_backward(hu_net *net, hu_operator *op) {
   float *dx = op->kept;
   for (unsigned which = 0; which < 2; which++) {
-    const operand_place to = which ? keys_of(op) : queries_of(op);
+    const hu_operand_place to = which ? keys_of(op) : queries_of(op);
     const hu_value *x = &net->value[to.value];
     int again = which && op->in[1] < 0, last = which || op->in[1] >= 0;
     if (!hui_needs_gradient(net, to.value)) continue;
     if (!again) hui_do_fill(net, x->rows * x->cols, dx, 0);
-    put_columns(net, to, which ? key_columns(op) : query_columns(op),
-                which ? keys_gradient(net, op) : queries_gradient(net, op), dx);
+    hui_put_columns(net, to, which ? hui_key_columns(op) : hui_query_columns(op),
+                    which ? keys_gradient(net, op) : queries_gradient(net, op), dx);
     if (last) hui_give(net, to.value, dx);
   }
   return hui_done(net);
@@ -250,63 +237,67 @@ static const hu_operator_kind softmax = {
 /* ---- sums of values: in[0] the scores, in[1] the matrix with the values ---- */
 
 static hu_status mix_forward(hu_net *net, hu_operator *op) {
-  const operand_place of = values_of(net, op);
+  const hu_operand_place of = hui_values_of(net, op);
   const hu_value *value = &net->value[op->in[0]], *x = &net->value[of.value];
   hu_value *z = &net->value[op->out];
   float *a = net->work[0], *v = net->work[1];
   hu_format format = hui_operand_grid(op, HU_PART_Z_X, &op->rounding.x, &value->round);
   hu_format grid = hui_operand_grid(op, HU_PART_Z_W, &op->rounding.w, &x->round);
   hui_do_each(net, HU_RUN_COPY, value->rows * value->cols, a, value->v, NULL, 0);
-  take_columns(net, of, key_columns(op), v);
+  hui_take_columns(net, of, hui_key_columns(op), v);
   (void)hui_round_product(net, op, value->rows, value->cols, a, &op->rounding.x, HU_PART_Z_X);
-  (void)hui_round_product(net, op, x->rows, key_columns(op), v, &op->rounding.w, HU_PART_Z_W);
-  v = for_each_head(net, op, x->rows, v, net->work[2]);
+  (void)hui_round_product(net, op, x->rows, hui_key_columns(op), v, &op->rounding.w, HU_PART_Z_W);
+  v = hui_for_each_head(net, op, x->rows, v, net->work[2]);
   multiply(net, op, HU_PART_Z_OUT, &op->rounding.z_accum, op->heads.steps, op->heads.width, op->heads.keys,
-           heads_of(op, op->heads.steps, z->v, hu_binary32(), 0), scores_of(op, a, format, 0),
-           heads_of(op, op->heads.keys, v, grid, 0));
+           hui_heads_of(op, op->heads.steps, z->v, hu_binary32(), 0), scores_of(op, a, format, 0),
+           hui_heads_of(op, op->heads.keys, v, grid, 0));
   return hui_round_product(net, op, z->rows, z->cols, z->v, &op->rounding.z_out, HU_PART_Z_OUT);
 }
 
-/* dV = P^T dO. */
-static void give_values(hu_net *net, hu_operator *op) {
-  const operand_place of = values_of(net, op);
+void hui_give_values(hu_net *net, hu_operator *op, const float *shares) {
+  const hu_operand_place of = hui_values_of(net, op);
   const hu_value *value = &net->value[op->in[0]], *x = &net->value[of.value], *z = &net->value[op->out];
   float *dz = net->work[0], *other = net->work[1], *part = net->work[2], *dx = op->kept;
   if (!hui_needs_gradient(net, of.value)) return;
-  hu_format format = hui_operand_grid(op, HU_PART_DW_X, &op->rounding.x_back, &value->round);
+  const hu_rounding keep = hu_rounding_keep(), *before = shares == value->v ? &value->round : &keep;
+  hu_format format = hui_operand_grid(op, HU_PART_DW_X, &op->rounding.x_back, before);
   hu_format grid = hui_operand_grid(op, HU_PART_DW_DZ, &op->rounding.dz_w, &z->round_back);
   hui_do_each(net, HU_RUN_COPY, z->rows * z->cols, dz, z->dv, NULL, 0);
-  hui_do_each(net, HU_RUN_COPY, value->rows * value->cols, other, value->v, NULL, 0);
+  hui_do_each(net, HU_RUN_COPY, value->rows * value->cols, other, shares, NULL, 0);
   (void)hui_round_product(net, op, z->rows, z->cols, dz, &op->rounding.dz_w, HU_PART_DW_DZ);
   (void)hui_round_product(net, op, value->rows, value->cols, other, &op->rounding.x_back, HU_PART_DW_X);
   multiply(net, op, HU_PART_DW_OUT, &op->rounding.dw_accum, op->heads.keys, op->heads.width, op->heads.steps,
-           heads_of(op, op->heads.keys, part, hu_binary32(), 0), scores_of(op, other, format, 1),
-           heads_of(op, op->heads.steps, dz, grid, 0));
-  part = of_each_group(net, op, x->rows, part, net->work[1]);
-  (void)hui_round_product(net, op, x->rows, key_columns(op), part, &op->rounding.dw_out, HU_PART_DW_OUT);
+           hui_heads_of(op, op->heads.keys, part, hu_binary32(), 0), scores_of(op, other, format, 1),
+           hui_heads_of(op, op->heads.steps, dz, grid, 0));
+  part = hui_of_each_group(net, op, x->rows, part, net->work[1]);
+  (void)hui_round_product(net, op, x->rows, hui_key_columns(op), part, &op->rounding.dw_out, HU_PART_DW_OUT);
   hui_do_fill(net, x->rows * x->cols, dx, 0);
-  put_columns(net, of, key_columns(op), part, dx);
+  hui_put_columns(net, of, hui_key_columns(op), part, dx);
   hui_give(net, of.value, dx);
+}
+
+void hui_shares_gradient(hu_net *net, hu_operator *op, float *dp) {
+  const hu_operand_place of = hui_values_of(net, op);
+  const hu_value *value = &net->value[op->in[0]], *x = &net->value[of.value], *z = &net->value[op->out];
+  float *dz = net->work[0], *other = net->work[1];
+  hu_format format = hui_operand_grid(op, HU_PART_DX_DZ, &op->rounding.dz, &z->round_back);
+  hu_format grid = hui_operand_grid(op, HU_PART_DX_W, &op->rounding.w_back, &x->round);
+  hui_do_each(net, HU_RUN_COPY, z->rows * z->cols, dz, z->dv, NULL, 0);
+  hui_take_columns(net, of, hui_key_columns(op), other);
+  (void)hui_round_product(net, op, z->rows, z->cols, dz, &op->rounding.dz, HU_PART_DX_DZ);
+  (void)hui_round_product(net, op, x->rows, hui_key_columns(op), other, &op->rounding.w_back, HU_PART_DX_W);
+  other = hui_for_each_head(net, op, x->rows, other, net->work[3]);
+  multiply(net, op, HU_PART_DX_OUT, &op->rounding.dx_accum, op->heads.steps, op->heads.keys, op->heads.width,
+           scores_of(op, dp, hu_binary32(), 0), hui_heads_of(op, op->heads.steps, dz, format, 0),
+           hui_heads_of(op, op->heads.keys, other, grid, 1));
+  (void)hui_round_product(net, op, value->rows, value->cols, dp, &op->rounding.dx_out, HU_PART_DX_OUT);
 }
 
 /* dV, then dP = dO V^T. */
 static hu_status mix_backward(hu_net *net, hu_operator *op) {
-  const operand_place of = values_of(net, op);
-  const hu_value *value = &net->value[op->in[0]], *x = &net->value[of.value], *z = &net->value[op->out];
-  float *dz = net->work[0], *other = net->work[1];
-  give_values(net, op);
+  hui_give_values(net, op, net->value[op->in[0]].v);
   float *dp = hui_gift(net, op->in[0], net->work[2]);
-  hu_format format = hui_operand_grid(op, HU_PART_DX_DZ, &op->rounding.dz, &z->round_back);
-  hu_format grid = hui_operand_grid(op, HU_PART_DX_W, &op->rounding.w_back, &x->round);
-  hui_do_each(net, HU_RUN_COPY, z->rows * z->cols, dz, z->dv, NULL, 0);
-  take_columns(net, of, key_columns(op), other);
-  (void)hui_round_product(net, op, z->rows, z->cols, dz, &op->rounding.dz, HU_PART_DX_DZ);
-  (void)hui_round_product(net, op, x->rows, key_columns(op), other, &op->rounding.w_back, HU_PART_DX_W);
-  other = for_each_head(net, op, x->rows, other, net->work[3]);
-  multiply(net, op, HU_PART_DX_OUT, &op->rounding.dx_accum, op->heads.steps, op->heads.keys, op->heads.width,
-           scores_of(op, dp, hu_binary32(), 0), heads_of(op, op->heads.steps, dz, format, 0),
-           heads_of(op, op->heads.keys, other, grid, 1));
-  (void)hui_round_product(net, op, value->rows, value->cols, dp, &op->rounding.dx_out, HU_PART_DX_OUT);
+  hui_shares_gradient(net, op, dp);
   hui_give(net, op->in[0], dp);
   return hui_done(net);
 }
@@ -324,7 +315,7 @@ static int add_scores(hu_net *net, const hu_operator_kind *kind, int x, int kv, 
   hu_operator *op = hui_new_operator(net, kind, x, kv, a, one > other ? one : other);
   if (!op) return -1;
   op->heads = *heads;
-  if (hui_reserve_work(net, reader.rows * query_columns(op)) == HU_OK) return a;
+  if (hui_reserve_work(net, reader.rows * hui_query_columns(op)) == HU_OK) return a;
   return hui_refuse(net, HU_E_MEMORY, "attention: no memory");
 }
 
@@ -348,6 +339,7 @@ static int add_attention(hu_net *net, int x, int kv, const hu_attention *how, co
   size_t rows = net->value[x].rows;
   hu_value from = net->value[kv < 0 ? x : kv];
   int a = add_scores(net, &scores, x, kv, heads);
+  if (how->block && a >= 0) return hui_add_online(net, a, kv < 0 ? x : kv, how, heads);
   int p = a < 0 ? -1 : add_shares(net, a, how, heads);
   if (p < 0) return -1;
   int z = hui_new_value(net, rows, heads->count * heads->width, 0, 0);
@@ -360,6 +352,7 @@ static int add_attention(hu_net *net, int x, int kv, const hu_attention *how, co
 static const char *wrong_sizes(const hu_attention *how, const hu_head_sizes *heads) {
   if (how->window && !how->causal) return "attention: a window, but not causal";
   if (how->causal && heads->steps != heads->keys) return "attention: causal across values of different steps";
+  if (how->block && how->dropout > 0) return "attention: dropout of shares that are not there: blocks of keys";
   if (!(how->scale >= 0 && how->scale < 1e30)) return "attention: the scale is negative or not finite";
   return NULL;
 }

@@ -218,15 +218,32 @@ typedef struct hu_attention {
   uint8_t causal;  /* 1: a step sees those up to its own */
   uint8_t sink;    /* 1: a trained number a head, 0 at first, is one of the scores of each row; its share is left out */
   double scale;    /* of the scores, rounded to binary32; 0: 1 / sqrt(columns of a head) */
+  size_t block;    /* 0: softmax of whole rows; else so many keys at a time (below) */
   double dropout;  /* of the shares, as hu_net_dropout's p: an operator of its own behind softmax; 0: none */
 } hu_attention;
 HU_API hu_attention hu_attention_of(size_t heads);
+/* With `block` softmax and the sums of values are one operator, `online` (Milakov and Gimelshein, Online normalizer
+ * calculation for softmax (2018); Dao et al., FlashAttention (2022)). For each row of scores s, the blocks of keys in
+ * order, all binary32, one operation after another:
+ *
+ *   m = -infinity, l = 0, o = 0; with a sink m = sink, l = 1
+ *   n = max(m, the s of the block that are seen);  p = e^(s - n), +0 where it is not seen;  f = e^(m - n)
+ *   l = l f + row sum of p;  o = o f + rnd(p) rnd(V);  m = n
+ *
+ * and at the end o / l, +0 if l is 0. rnd(p) is the rounding x of the operator (hu_net_round_product) of the block, all
+ * rows x its columns, so that a scale of the tensor, of a row or of some columns is one of this block; rnd(V) is w of
+ * all V. The product of a block is a sum by z_accum. A block without a key that a row sees leaves its m, l and o. So
+ * P and V in FP8 or FP4 are those of FlashAttention-3 (Shah et al. 2024), SageAttention2 (Zhang et al. 2024) and 3
+ * (2025), without their smoothing of Q, K and V. Gradients are those of the function without these roundings: p =
+ * e^(s - m) / l of the last m and l, dV = p^T dO, D = row sum of dO o, ds = p (dO V^T - D), of a sink the column sum of
+ * -(p D). */
+
 /* Attention with all of this. memory is -1: `queries` has the columns of all heads of queries, keys and values, in this
  * order; else it has those of queries, and `memory` those of keys and values. HU_E_SHAPE: an input instead of a value,
- * or other columns. HU_E_TRAIN: a window that is not causal, causal where `memory` has other steps, a scale that is
- * negative or not finite, dropout not from 0 to below 1. Grouped queries: Ainslie et al., GQA (2023). Windows: Beltagy
- * et al., Longformer (2020); Jiang et al., Mistral 7B (2023). Sinks: OpenAI, gpt-oss (2025), model.py; Xiao et al.,
- * Efficient Streaming Language Models with Attention Sinks (2023). */
+ * or other columns. HU_E_TRAIN: dropout with blocks, a window that is not causal, causal where `memory` has other
+ * steps, a scale that is negative or not finite, dropout not from 0 to below 1. Grouped queries: Ainslie et al., GQA
+ * (2023). Windows: Beltagy et al., Longformer (2020); Jiang et al., Mistral 7B (2023). Sinks: OpenAI, gpt-oss (2025),
+ * model.py; Xiao et al., Efficient Streaming Language Models with Attention Sinks (2023). */
 HU_API int hu_net_attend(hu_net *net, int queries, int memory, const hu_attention *how);
 /* Rotary positions. hu_rotary_of(width) has those of Su et al., RoFormer (2021): pairs of halves, base 10000. */
 typedef struct hu_rotary {

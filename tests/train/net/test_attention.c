@@ -306,7 +306,8 @@ static void check_how(kind what, const t_how *how, float l0, float l1, float l2)
 static void check(kind what, float l0, float l1, float l2) { check_how(what, NULL, l0, l1, l2); }
 
 /* Attention of heads 4, with the fields in the order of the record behind it. */
-static void how(kind what, size_t kv, size_t window, int lengths, int causal, int sink, double scale, int positions) {
+static void how(kind what, size_t kv, size_t window, int lengths, int causal, int sink, double scale, int positions,
+                size_t block) {
   t_how all = {hu_attention_of(HEADS), positions};
   all.how.kv_heads = kv;
   all.how.window = window;
@@ -314,23 +315,36 @@ static void how(kind what, size_t kv, size_t window, int lengths, int causal, in
   all.how.causal = (uint8_t)causal;
   all.how.sink = (uint8_t)sink;
   all.how.scale = scale;
+  all.how.block = block;
   check_how(what, &all, 6, 2, 4);
 }
 
 static void gradients_of_kinds(void **state) {
   (void)state;
-  how(HOW, 2, 0, -1, 0, 0, 0, 0); /* grouped queries */
-  how(HOW, 1, 0, -1, 1, 0, 0, 0);
-  how(HOW, 0, 0, -1, 1, 0, 0.3, 0); /* a scale */
-  how(HOW, 0, 2, -1, 1, 0, 0, 0);   /* a window */
-  how(HOW, 0, 3, 0, 1, 0, 0, 0);    /* and lengths: some rows see nothing */
-  how(HOW, 0, 0, -1, 0, 1, 0, 0);   /* a sink */
-  how(HOW, 2, 0, 0, 0, 1, 0, 0);
-  for (int positions = 1; positions <= 4; positions++) how(HOW, 0, 0, -1, 1, 0, 0, positions);
-  how(HOW, 2, 4, -1, 1, 1, 0.5, 1);
-  how(HOW_ACROSS, 0, 0, 0, 0, 0, 0, 0);
-  how(HOW_ACROSS, 2, 0, -1, 1, 0, 0, 2);
-  how(HOW_ACROSS, 1, 2, -1, 1, 1, 0, 3);
+  how(HOW, 2, 0, -1, 0, 0, 0, 0, 0); /* grouped queries */
+  how(HOW, 1, 0, -1, 1, 0, 0, 0, 0);
+  how(HOW, 0, 0, -1, 1, 0, 0.3, 0, 0); /* a scale */
+  how(HOW, 0, 2, -1, 1, 0, 0, 0, 0);   /* a window */
+  how(HOW, 0, 3, 0, 1, 0, 0, 0, 0);    /* and lengths: some rows see nothing */
+  how(HOW, 0, 0, -1, 0, 1, 0, 0, 0);   /* a sink */
+  how(HOW, 2, 0, 0, 0, 1, 0, 0, 0);
+  for (int positions = 1; positions <= 4; positions++) how(HOW, 0, 0, -1, 1, 0, 0, positions, 0);
+  how(HOW, 2, 4, -1, 1, 1, 0.5, 1, 0);
+  how(HOW_ACROSS, 0, 0, 0, 0, 0, 0, 0, 0);
+  how(HOW_ACROSS, 2, 0, -1, 1, 0, 0, 2, 0);
+  how(HOW_ACROSS, 1, 2, -1, 1, 1, 0, 3, 0);
+}
+
+/* Softmax by blocks of keys is the same function. */
+static void gradients_of_blocks(void **state) {
+  (void)state;
+  for (size_t block = 1; block <= 7; block++) how(HOW, 0, 0, -1, 0, 0, 0, 0, block);
+  how(HOW, 2, 0, -1, 1, 0, 0.3, 1, 2);
+  how(HOW, 0, 2, -1, 1, 0, 0, 0, 2); /* blocks that no row of a step sees */
+  how(HOW, 0, 3, 0, 1, 0, 0, 0, 4);
+  how(HOW, 0, 0, 0, 0, 1, 0, 0, 3); /* a sink */
+  how(HOW_ACROSS, 2, 0, 0, 0, 1, 0, 2, 4);
+  how(HOW_ACROSS, 1, 4, -1, 1, 1, 0, 3, 1);
 }
 
 static void gradients(void **state) {
@@ -459,7 +473,7 @@ static void refused(void **state) {
 /* Fields of attention and of rotary positions that are refused; the others are those that are taken. */
 static void kinds_refused(void **state) {
   (void)state;
-  for (int i = 0; i < 16; i++) {
+  for (int i = 0; i < 17; i++) {
     const char *why = "";
     hu_net *net = hu_net_new(2, 1);
     int x = hu_net_input(net, 3, 4), q = hu_net_linear(net, x, 8, 0), kv = hu_net_linear(net, x, 16, 0);
@@ -482,7 +496,8 @@ static void kinds_refused(void **state) {
     if (i == 13) rotary.base = 0;
     if (i == 14) rotary.factor = NAN;
     if (i == 15) rotary.factor = 2, rotary.high = rotary.low;
-    assert_int_equal(i < 9 ? hu_net_attend(net, q, kv, &how) : hu_net_rotary(net, q, &rotary), -1);
+    if (i == 16) how.block = 2, how.dropout = 0.5;
+    assert_int_equal(i < 9 || i == 16 ? hu_net_attend(net, q, kv, &how) : hu_net_rotary(net, q, &rotary), -1);
     assert_int_equal(hu_net_status(net, &why), i < 4 || (i > 8 && i < 13) ? HU_E_SHAPE : HU_E_TRAIN);
     assert_true(*why != 0);
     hu_net_free(net);
@@ -560,10 +575,62 @@ static void groups_by_hand(void **state) {
   hu_net_free(net);
 }
 
+/* A head of one column, blocks of two keys, P in FP8 under a scale of each row, one operation after another. */
+static void blocks_by_hand(void **state) {
+  (void)state;
+  enum { N = 5, BLOCK = 2 };
+  hu_net *net = hu_net_new(1, 1);
+  hu_attention how = hu_attention_of(1);
+  hu_product_rounding rounding = hu_product_rounding_plain();
+  how.block = BLOCK;
+  how.causal = 1;
+  int x = hu_net_input(net, N, 3), z = hu_net_attend(net, hu_net_columns(net, x, 0, 3), -1, &how);
+  assert_int_equal(hu_rounding_parse(&rounding.x, "scaled(float8_e4m3fn;scale=binary32;block=1x*;rule=ratio)", NULL),
+                   HU_OK);
+  assert_int_equal(hu_rounding_parse(&rounding.w, "float8_e5m2", NULL), HU_OK);
+  assert_int_equal(hu_net_round_product(net, z, &rounding), HU_OK);
+  assert_string_equal(hu_net_value_kind(net, z), "online");
+  assert_int_equal(hu_net_initialize(net, 1), HU_OK);
+  t_random random = {11};
+  float in[3 * N], v[N], top[N], sum[N], o[N];
+  for (int i = 0; i < 3 * N; i++) in[i] = 2 * (float)random_number(&random);
+  for (int i = 0; i < N; i++) v[i] = in[3 * i + 2], top[i] = -INFINITY, sum[i] = o[i] = 0;
+  assert_int_equal(hu_rounding_apply(1, N, v, v, &rounding.w, NULL, NULL), HU_OK);
+  assert_int_equal(hu_net_feed(net, x, in), HU_OK);
+  assert_int_equal(hu_net_forward(net, 0, NULL), HU_OK);
+  for (int from = 0; from < N; from += BLOCK) {
+    int cols = N - from < BLOCK ? N - from : BLOCK;
+    float p[N * BLOCK], factor[N];
+    for (int i = 0; i < N; i++) {
+      float before = top[i], total = 0;
+      int end = i + 1 - from < cols ? i + 1 - from : cols;
+      for (int j = 0; j < end; j++) top[i] = fmaxf(top[i], in[3 * i] * in[3 * (from + j) + 1]);
+      factor[i] = end > 0 ? (float)exp((double)(before - top[i])) : 1;
+      for (int j = 0; j < cols; j++) {
+        float score = in[3 * i] * in[3 * (from + j) + 1], less = score - top[i];
+        p[i * cols + j] = j < end ? (float)exp((double)less) : 0;
+        total += p[i * cols + j];
+      }
+      float scaled = sum[i] * factor[i];
+      sum[i] = scaled + total;
+    }
+    assert_int_equal(hu_rounding_apply(N, (size_t)cols, p, p, &rounding.x, NULL, NULL), HU_OK);
+    for (int i = 0; i < N; i++) {
+      float part = 0, scaled = o[i] * factor[i];
+      for (int j = 0; j < cols; j++) part = fmaf(p[i * cols + j], v[from + j], part);
+      o[i] = scaled + part;
+    }
+  }
+  for (int i = 0; i < N; i++) assert_int_equal(t_bits32(hu_net_value(net, z).numbers[i]), t_bits32(o[i] / sum[i]));
+  hu_net_free(net);
+}
+
 int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(gradients),     cmocka_unit_test(gradients_of_kinds), cmocka_unit_test(padding_is_not_seen),
-      cmocka_unit_test(odd_lengths),   cmocka_unit_test(some_labels),        cmocka_unit_test(refused),
-      cmocka_unit_test(kinds_refused), cmocka_unit_test(positions_by_hand),  cmocka_unit_test(groups_by_hand)};
+  const struct CMUnitTest tests[] = {cmocka_unit_test(gradients),           cmocka_unit_test(gradients_of_kinds),
+                                     cmocka_unit_test(gradients_of_blocks), cmocka_unit_test(blocks_by_hand),
+                                     cmocka_unit_test(padding_is_not_seen), cmocka_unit_test(odd_lengths),
+                                     cmocka_unit_test(some_labels),         cmocka_unit_test(refused),
+                                     cmocka_unit_test(kinds_refused),       cmocka_unit_test(positions_by_hand),
+                                     cmocka_unit_test(groups_by_hand)};
   return cmocka_run_group_tests_name("attention", tests, NULL, NULL);
 }
