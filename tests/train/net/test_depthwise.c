@@ -136,7 +136,7 @@ static void others_have_patches(void **state) {
   hu_cpu cpu = hui_cpu_alone();
   hu_convolution c;
   memset(&c, 0, sizeof c);
-  c.windows = (hu_window_sizes){1, 1, 1, 1, 1, 1, 1, 1, 1};
+  c.windows = (hu_window_sizes){1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1};
   c.images = 1;
   for (size_t i = 0; i < 3; i++) {
     c.channels = sizes[i][0];

@@ -160,7 +160,7 @@ static void job_gradients(t_digest *digest) {
     copy(buffer[0], i % 2 ? small : normal);
     copy(buffer[1], i == 3 ? wild : normal);
     hu_gradient_tensor x[] = {{COUNT, buffer[0], normal, {HU_PENALTY_L2, 0.1}, 0},
-                              {COUNT, buffer[1], small, {HU_PENALTY_L1, 1e-40}}};
+                              {COUNT, buffer[1], small, {HU_PENALTY_L1, 1e-40}, 0}};
     add_word(digest, (uint64_t)hu_gradient_prepare(2, x, &rules, 3, 0.1, &found, &norms));
     ADD(digest, buffer[0]);
     ADD(digest, buffer[1]);
