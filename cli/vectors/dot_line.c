@@ -54,7 +54,7 @@ static int read_elements(elements *list, const cli_dot *dot, const cli_lines *li
       return cli_lines_fail(lines, wrong);
     }
     if (x & ((1u << low) - 1)) {
-      snprintf(wrong, sizeof wrong, "%s: '%s' is no number of TF32: its 13 low bits are not 0", what, piece);
+      snprintf(wrong, sizeof wrong, "%s: '%s' is not a number of TF32: its 13 low bits are not 0", what, piece);
       return cli_lines_fail(lines, wrong);
     }
     x >>= low;

@@ -109,7 +109,7 @@ class Models(support.Case):
         self.bad("mma", "seq(binary32)", stdin="", says="--fa")
         words = ("--fa", "tf32", "--fb", "tf32", "--fd", "binary32")
         self.assertEqual(self.ok("mma", "exact", *words, stdin="3f802000 40000000 3f800000\n"), "40402000\n")
-        self.bad("mma", "exact", *words, stdin="3f800001 40000000 -\n", says="is no number of TF32")
+        self.bad("mma", "exact", *words, stdin="3f800001 40000000 -\n", says="is not a number of TF32")
         self.bad("mma", "seq(binary3)", stdin="", says="'binary3'")
         self.bad("mma", "block(align,l=4,f=23)", stdin="", says="lacks emin=")
         path = self.write("in.txt", (one + " " + one + " -\n").encode())
