@@ -74,7 +74,8 @@ enum {
   ALIGN = 1 << HU_BLOCK_ALIGN,
   GROUPS = 1 << HU_BLOCK_GROUPS,
   EXACT = 1 << HU_BLOCK_EXACT,
-  TREE = 1 << HU_BLOCK_TREE
+  TREE = 1 << HU_BLOCK_TREE,
+  STEPS = TREE | 1 << HU_BLOCK_CHAIN | 1 << HU_BLOCK_LANES
 };
 
 static int has_rounding(const hu_accum *model) {
@@ -88,9 +89,9 @@ static int has_length(const hu_accum *model) {
   return model->block.rule != HU_BLOCK_CHAIN || model->block.order != HU_BLOCK_ORDER_UP;
 }
 
-/* Returns 1 if its sums are flushed where their format says so: rules with the key ftz flush by that. */
+/* Returns 1 if its sums are flushed where their format says so: rules of rounded steps flush by the key ftz. */
 static int flushes_by_format(const hu_accum *model) {
-  return has_rounding(model) && !is_block(model, hu_block_key_at(HU_BLOCK_KEY_FTZ)->rules);
+  return has_rounding(model) && !is_block(model, STEPS);
 }
 
 static int can_flush(const hu_accum *model) {
@@ -110,7 +111,8 @@ static int has_axis(int i, const hu_accum *model) {
     case ID_AXIS_LAST: return is_block(model, ALIGN | EXACT) && model->block.join == HU_BLOCK_JOIN_LAST;
     case ID_AXIS_LENGTH: return has_length(model);
     case ID_AXIS_WRAP: return model->promote || model->slices;
-    case ID_AXIS_FTZ: return taken || can_flush(model);
+    case ID_AXIS_DAZ: return is_block(model, STEPS);
+    case ID_AXIS_FTZ: return flushes_by_format(model) ? can_flush(model) : taken;
     case ID_AXIS_ZERO: return is_block(model, ALIGN | GROUPS);
     case ID_AXIS_OVER: return taken && model->sum.inf != HU_INF_NONE;
     default: return taken;
