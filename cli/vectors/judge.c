@@ -5,7 +5,7 @@
 
 #include "cli/vectors/vectors.h"
 
-enum { INVALID = 16 };
+enum { INVALID = 16, SOME = 8 }; /* SOME: lines that are not all alike by chance */
 
 int vectors_judge_open(vectors_verdict *sum, const vectors_rules *rules) {
   memset(sum, 0, sizeof *sum);
@@ -105,6 +105,10 @@ static void explain_first(vectors_verdict *sum, const vectors_rules *rules, unsi
 void vectors_judge(vectors_verdict *sum, const vectors_rules *rules, const vectors_type *type, unsigned long line,
                    const char *operands, vectors_answer right, vectors_answer given, int open) {
   uint64_t *kind = kind_of(sum, rules, type, right, given, open);
+  if (!sum->cases) sum->first_given = given.z;
+  if (!sum->cases) sum->first_right = right.z;
+  sum->given_vary |= given.z != sum->first_given || given.unknown;
+  sum->right_vary |= right.z != sum->first_right;
   sum->cases++;
   if (!kind) return;
   ++*kind;
@@ -160,6 +164,8 @@ int vectors_report(vectors_verdict *sum, const vectors_rules *rules, const char 
   if (rules->json && fclose(sum->out)) status = cli_fail(NULL, "out of memory");
   if (status == CLI_OK) {
     print_totals(sum, rules, id, missing);
+    if (sum->cases >= SOME && sum->wrong && sum->right_vary && !sum->given_vary)
+      cli_note("vectors: all results are that of line 1; did the bench evaluate the unit for each line?");
     if (missing)
       fprintf(stderr, "halfulp: %s: ends too early: %llu of %llu cases are missing\n",
               path && strcmp(path, "-") != 0 ? path : "standard input", (unsigned long long)missing,

@@ -162,6 +162,8 @@ typedef struct vectors_rules {
 typedef struct vectors_verdict {
   uint64_t cases, wrong;
   uint64_t results, nans, flags, unknown; /* the kinds of what is wrong: one each */
+  uint64_t first_given, first_right;      /* of line 1: the result given and the right one */
+  int given_vary, right_vary;             /* 1: a later line has another one */
   FILE *out;                              /* differences: standard output, or text kept for JSON */
   char *text;
   size_t length;
