@@ -29,13 +29,15 @@ static int is_given(hu_format format) { return format.sign || format.e || format
 
 static int log2_up(uint32_t n) { return n <= 1 ? 0 : 64 - hui_clz64((uint64_t)n - 1); }
 
-/* Sums of a group, with its scales, and all groups cut to F digits below the least of their exponents, fit 62 bits. */
+/* Sums of a group, with its scales, and all groups cut to F digits below the least of their exponents, fit 62 bits.
+ * Without scales only a register at a fixed place looks at more digits than that. */
 static int groups_fit(const hu_block *block, hu_format fa, hu_format fb) {
   range a = range_of(fa), b = range_of(fb);
   int scales = 2 * (block->scale.m + 1), sum = a.high + b.high + log2_up(block->group);
   int groups = log2_up((uint32_t)(block->length / block->group) + 1);
-  if (!block->every) return 1;
-  return (block->window || sum - a.low - b.low + scales <= 62) && sum + 2 + block->kept + groups <= 62;
+  int narrow = block->window || sum - a.low - b.low + scales <= 62;
+  if (!block->every) return narrow || !block->to;
+  return narrow && sum + 2 + block->kept + groups <= 62;
 }
 
 static hu_status block_takes(const hu_accum *accum, hu_format fa, hu_format fb, const hu_type *c) {
