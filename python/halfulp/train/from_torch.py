@@ -8,6 +8,7 @@ from typing import Any, Callable, Dict, List, Mapping, NamedTuple, Optional, Seq
 import numpy as np
 
 from .. import _abi as abi
+from .criterion import arguments_of
 from .net import Net, NetView
 
 
@@ -18,24 +19,30 @@ class Weight(NamedTuple):
     shape: Tuple[int, ...]
     kind: str  # linear (outputs, inputs); conv (outputs, channels, height, width), or transposed; rows: as here
     image: Tuple[int, ...] = ()  # channels, height, width, where a linear layer of a flattened image is a conv here
+    gates: Tuple[int, ...] = ()  # of cells: the parts of the rows there, in the order that they have here
 
     def here(self, x: Any) -> np.ndarray:
         """A PyTorch array as the matrix of a net."""
         array = np.asarray(x, np.float32)
         if array.shape != self.shape:
             raise abi.HalfulpValueError('{}: shape {} instead of {}'.format(self.name, array.shape, self.shape))
-        array = array.reshape(self.shape[0], *self.image) if self.image else array
+        array = array.reshape(self.shape[0], *self.image) if self.image else self._ordered(array)
         if self.kind == 'rows':
             return np.ascontiguousarray(array.reshape(1, -1) if array.ndim == 1 else array)
         return np.ascontiguousarray(array.T if self.kind == 'linear'
                                     else array.transpose(2, 3, 1, 0).reshape(-1, self.shape[0]))
 
+    def _ordered(self, array: np.ndarray) -> np.ndarray:
+        """Gates in the other order: each of the two orders is made of the other in the same way."""
+        parts = np.split(array, len(self.gates)) if self.gates else []
+        return np.concatenate([parts[gate] for gate in self.gates]) if parts else array
+
     def there(self, matrix: np.ndarray) -> np.ndarray:
         """A net's matrix as the PyTorch array."""
         if self.kind == 'rows':
-            return np.ascontiguousarray(matrix.reshape(self.shape))
+            return np.ascontiguousarray(self._ordered(matrix.reshape(self.shape)))
         if self.kind == 'linear':
-            return np.ascontiguousarray(matrix.T)
+            return np.ascontiguousarray(self._ordered(matrix.T))
         outputs, channels, height, width = (self.shape[0], *self.image) if self.image else self.shape
         array = matrix.reshape(height, width, channels, outputs).transpose(3, 2, 0, 1)
         return np.ascontiguousarray(array).reshape(self.shape)
@@ -47,15 +54,19 @@ class Traced(NamedTuple):
     text      the layers; Net(text, batch=...) builds them
     weights   names and shapes of the module's parameters
     first     the parameters themselves, float32, by these names
+    outputs   columns of what it returns
     """
 
     text: str
     weights: List[Weight]
     first: Dict[str, np.ndarray]
+    outputs: int = 1
 
-    def net(self, *, batch: int, **more: Any) -> Net:
-        """The net with the module's parameters. The other arguments are those of `Net`."""
-        net = Net(self.text, batch=batch, **more)
+    def net(self, *, batch: int, loss: Any = 'cross_entropy', **more: Any) -> Net:
+        """The net with the module's parameters. The other arguments are those of `Net`; `loss` may be a module of
+        torch.nn with the reduction "mean", `CrossEntropyLoss(label_smoothing=0.1)`, say."""
+        how = {'loss': loss} if isinstance(loss, str) else arguments_of(loss, self.outputs)
+        net = Net(self.text, batch=batch, **how, **more)
         self.load(net, self.first)
         return net
 
@@ -166,6 +177,7 @@ class _Tracer:
         self.weights: List[Weight] = []
         self.values: Dict[Any, Any] = {}
         self.program = program
+        self.outputs = 1
         signature = program.graph_signature
         self.parameters = dict(signature.inputs_to_parameters)
         self.buffers = dict(signature.inputs_to_buffers)
@@ -215,6 +227,7 @@ class _Tracer:
         if not isinstance(made, _Value):
             raise self.wrong(node, 'the module has to return one tensor')
         self.lines.append('output {}'.format(made.name))
+        self.outputs = made.shape[-1]
 
     def fresh(self) -> str:
         self.count = getattr(self, 'count', -1) + 1
@@ -411,7 +424,41 @@ class _Tracer:
 
     of_split_with_sizes = of_split
 
-    def of_getitem(self, node: Any, pieces: Any, i: int) -> _Value:
+    def of_zeros(self, node: Any, *_: Any, **__: Any) -> None:
+        if not all(str(user.target).startswith(('aten.lstm', 'aten.gru')) for user in node.users):
+            raise self.wrong(node, 'there is no layer for it')
+
+    def cells(self, node: Any, cell: str, x: _Value, state: List[Any], given: List[Any], biases: bool, layers: int,
+              dropout: float, training: bool, both: bool, batch_first: bool) -> List[Optional[_Value]]:
+        """Layers of cells. given: of each layer and direction the weights of x and h, the biases, the projection."""
+        if any(one is not None for one in state) or not biases or not batch_first:
+            raise self.wrong(node, 'with a first state, without biases or without batch_first')
+        gates, each = ((0, 1, 3, 2) if cell == 'lstm' else (1, 0, 2)), len(given) // layers // (1 + both)
+        for layer in range(layers):
+            weights = []
+            for way in range(layer * (1 + both), (layer + 1) * (1 + both)):
+                of_x, of_h, bias_x, bias_h, *rest = given[way * each:(way + 1) * each]
+                weights += [self.weight(node, one, kind)._replace(gates=gates) for one, kind in (
+                    (of_x, 'linear'), (bias_x, 'rows'), (of_h, 'linear'), (bias_h, 'rows'))]
+                weights += [self.weight(node, one, 'linear') for one in rest]
+            more = _options([('both', str(int(both)), '0'), ('projection', str(rest[0].shape[0]) if rest else '0', '0')])
+            units = weights[0].shape[0] // len(gates)
+            x = self.add(node, '{}({}, {}{})'.format(cell, x.name, units, more), weights)
+            if dropout and training and layer + 1 < layers:
+                x = self.add(node, 'dropout({}, {!r})'.format(x.name, dropout))
+        return [x._replace(shape=tuple(node.meta['val'][0].shape)), None, None]
+
+    def of_lstm(self, node: Any, x: _Value, state: List[Any], *more: Any) -> List[Optional[_Value]]:
+        return self.cells(node, 'lstm', x, state, *more)
+
+    def of_gru(self, node: Any, x: _Value, state: Any, *more: Any) -> List[Optional[_Value]]:
+        return self.cells(node, 'gru', x, [state], *more)
+
+    def of_getitem(self, node: Any, pieces: Any, i: int) -> Optional[_Value]:
+        if pieces[i] is None and node.users:
+            raise self.wrong(node, 'the last state of cells has no layer of its own')
+        if pieces[i] is None or isinstance(pieces[i], _Value):
+            return pieces[i]
         return self.add(node, 'columns({}, {}, {})'.format(pieces[i][0].name, *pieces[i][1:]))
 
     def of_channel_shuffle(self, node: Any, x: _Value, groups: int) -> _Value:
@@ -497,4 +544,4 @@ def from_torch(module: Any, *examples: Any) -> Traced:
     tracer = _Tracer(program)
     text = tracer.run()
     state = {name: _array(x).copy() for name, x in program.state_dict.items()}
-    return Traced(text, tracer.weights, {weight.name: state[weight.name] for weight in tracer.weights})
+    return Traced(text, tracer.weights, {weight.name: state[weight.name] for weight in tracer.weights}, tracer.outputs)

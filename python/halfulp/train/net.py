@@ -225,7 +225,7 @@ class Net(NetView):
     batch : int
         Samples of a batch.
     loss : "cross_entropy", "squared_error", "absolute_error", "logistic", "smooth_l1" or "ctc"
-        The last operator, of weight 1 (net.h): a mean over the rows of the batch. An output of the text that has a
+        The last operator, of weight `loss_weight` (net.h): a mean over the rows of the batch. An output of the text that has a
         weight gets a loss of the same kind, and the loss is their sum.
     smoothing, smoothing_over, less_minimum : float, "all" or "others", bool
         Of cross entropy: the share of a label that is spread (hu_net_cross_entropy_smoothed).
@@ -251,7 +251,7 @@ class Net(NetView):
     def __init__(self, model: str, *, batch: int, loss: str = 'cross_entropy', seed: int = 0, threads: int = 1,
                  keys: str = '', smoothing: float = 0.0, smoothing_over: str = 'all', less_minimum: bool = False,
                  beta: float = 1.0, blank: int = 0, by_length: bool = False, zero_infinite: bool = False,
-                 **sizes: int) -> None:
+                 loss_weight: float = 1.0, **sizes: int) -> None:
         library, record = abi.train(), s.hu_model()
         for argument, word, words in (('loss', loss, _LOSSES), ('smoothing_over', smoothing_over, _SMOOTHING)):
             if word not in words:
@@ -260,7 +260,7 @@ class Net(NetView):
             raise abi.HalfulpValueError('smoothing: {} has none'.format(loss))
         self._how = [smoothing, _SMOOTHING.index(smoothing_over) | 2 * bool(less_minimum)] if smoothing else [
             beta] if loss == 'smooth_l1' else []
-        self._blank, self._switches = blank, bool(by_length) | 2 * bool(zero_infinite)
+        self._weight, self._blank, self._switches = loss_weight, blank, bool(by_length) | 2 * bool(zero_infinite)
         for argument, number, most in (('batch', batch, 2**32), ('threads', threads, s.THREADS_MAX)):
             if not 1 <= number <= most:
                 raise abi.HalfulpValueError('{}: {} is not 1 to {}'.format(argument, number, most))
@@ -282,9 +282,9 @@ class Net(NetView):
         if status == s.OK:
             call = getattr(library, 'hu_net_' + self._loss + '_smoothed' * (len(self._how) == 2))
             how = [self._blank, self._ends.lengths, self._switches] if self._loss == 'ctc' else self._how
-            call(net, self._ends.output, 1.0, *how)
+            call(net, self._ends.output, self._weight, *how)
             for place in range(self._ends.head_count):
-                call(net, self._ends.heads[place], self._ends.head_weights[place], *how)
+                call(net, self._ends.heads[place], self._weight * self._ends.head_weights[place], *how)
             status = library.hu_net_status(net, ctypes.addressof(why))
         if status != s.OK:
             raise abi.told(status, b'model: ' + (why.value or b'it cannot be built'))

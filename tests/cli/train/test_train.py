@@ -95,6 +95,13 @@ IMAGENET_COUNTS = [  # of texts beside the tables: parameters of torchvision, of
       for keys, both in (("stages=2/2/2/2", (11694249, 11692329)), ("stages=3/4/6/3", (21802409, 21800489)),
                          ("bottleneck", (25559081, 25551401))) for version in (1, 2)],
 ]
+SPEECH = "height=41,width=161,channels=1,outputs=29"
+SEQUENCE_COUNTS = [  # of texts beside the tables: parameters of the code, or of the sum of its layers
+    ("bfloat16-deepspeech2", SPEECH, "", 41187968),
+    ("bfloat16-deepspeech2", SPEECH, "cell=lstm,units=1024", 86618400),
+    ("bfloat16-deepspeech2", SPEECH, "both=0,layers=3,units=2560", 115374368),
+    ("fp16-biglstm", "steps=2,vocabulary=793470", "", 1776880510),
+]
 RESNET_COUNTS = {",v1": (272762, 467194, 661626, 758842, 856058), "": (272538, 466970, 661402, 758618, 855834)}
 
 
@@ -116,6 +123,8 @@ class PapersNetworks(TrainCase):
             self.assertEqual(tuple(got), counts)
         for name, side, keys, outputs, count in IMAGENET_COUNTS:
             sizes = "height=%d,width=%d,channels=3,outputs=%d" % (side, side, outputs)
+            self.assertEqual(self.count(name + ".net", sizes, "--set", "model.keys=" + keys), count, (name, keys))
+        for name, sizes, keys, count in SEQUENCE_COUNTS:
             self.assertEqual(self.count(name + ".net", sizes, "--set", "model.keys=" + keys), count, (name, keys))
         self.assertEqual(self.count("tf_ncf", "users=6040,items=3706,outputs=1"), 392601)
         self.assertEqual(self.count("tf_ncf(units=64,top=256/256/128/64)", "users=138493,items=26744,outputs=1"), 31832577)
