@@ -267,7 +267,7 @@ typedef struct hu_steps_task {
   size_t first, seen;         /* the step of row 0, or how many steps later; how many steps a row convolution sees */
   const float *lengths;       /* of the samples; NULL: all steps */
 } hu_steps_task;
-/* Which way states of a CTC loss are reached: from the step before, from the step behind, at the end. */
+/* How states of a CTC loss are reached: from the step before, from the step behind, at the end. */
 enum { HU_CTC_FORWARD = 0, HU_CTC_BACKWARD = 1, HU_CTC_END = 2 };
 typedef struct hu_ctc_task {
   const uint32_t *labels; /* steps of each sample */
