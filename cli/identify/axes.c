@@ -20,6 +20,7 @@ static const axis axes[ID_AXES] = {
     [ID_AXIS_PRODUCT] = {NO_KEY, "P", "fraction digits of rounded products"},
     [ID_AXIS_ROUND] = {NO_KEY, "round", "rounding into the accumulator"},
     [ID_AXIS_JOIN] = {HU_BLOCK_KEY_C, NULL, "where C joins a block"},
+    [ID_AXIS_VIA] = {HU_BLOCK_KEY_VIA, NULL, "a format into which sums are rounded first"},
     [ID_AXIS_LAST] = {HU_BLOCK_KEY_LAST, NULL, "rounding of the addition of C"},
     [ID_AXIS_CUT] = {HU_BLOCK_KEY_CUT, NULL, "what happens to the digits below the cut"},
     [ID_AXIS_STICKY] = {HU_BLOCK_KEY_STICKY, NULL, "whether the digits below the cut are kept as one bit"},
@@ -30,7 +31,8 @@ static const axis axes[ID_AXES] = {
     [ID_AXIS_ORDER] = {HU_BLOCK_KEY_ORDER, NULL, "order of k in a block"},
     [ID_AXIS_LANES] = {HU_BLOCK_KEY_LANES, NULL, "even and odd k aligned apart"},
     [ID_AXIS_LENGTH] = {HU_BLOCK_KEY_L, NULL, "products in a block"},
-    [ID_AXIS_GROUP] = {HU_BLOCK_KEY_G, NULL, "products that are added exactly before their scales"},
+    [ID_AXIS_GROUP] = {HU_BLOCK_KEY_G, NULL, "products that are added before they are aligned or scaled"},
+    [ID_AXIS_WINDOW] = {HU_BLOCK_KEY_WINDOW, NULL, "digits kept below the largest exponent of a group"},
     [ID_AXIS_WRAP] = {NO_KEY, "parts", "sums of parts on their own: promote(N), splitk(S)"},
     [ID_AXIS_EMIN] = {HU_BLOCK_KEY_EMIN, NULL, "lower limit of the largest exponent"},
     [ID_AXIS_AS] = {HU_BLOCK_KEY_AS, NULL, "the format that operands are taken as"},
@@ -85,7 +87,7 @@ static int has_rounding(const hu_accum *model) {
 
 static int has_length(const hu_accum *model) {
   if (model->kind == HU_ACCUM_CHUNK || model->kind == HU_ACCUM_INT32) return 1;
-  if (model->kind != HU_ACCUM_BLOCK || model->block.products) return 0;
+  if (model->kind != HU_ACCUM_BLOCK) return 0;
   return model->block.rule != HU_BLOCK_CHAIN || model->block.order != HU_BLOCK_ORDER_UP;
 }
 
@@ -139,7 +141,8 @@ static void put_lengths(values *list, const id_space *space, const hu_accum *mod
   if (model->kind == HU_ACCUM_INT32) {
     put_range(list, 0, n);
   } else if (is_block(model, TREE)) {
-    for (int length = 1; length < 2 * most && length <= 4096; length *= 2) put(list, length);
+    for (int length = 1 + (model->block.products != 0); length < 2 * most && length <= 4096; length *= 2)
+      put(list, length);
   } else if (is_block(model, GROUPS)) {
     for (int length = model->block.group; length <= n; length += model->block.group) put(list, length);
   } else {
@@ -148,7 +151,17 @@ static void put_lengths(values *list, const id_space *space, const hu_accum *mod
   }
 }
 
+/* Puts what divides the products that share a scale, and the block; sums of exact products are the leaves of a tree, and
+ * a block of one pair has no other. */
 static void put_groups(values *list, const id_space *space, const hu_accum *model) {
+  int length = model->block.length;
+  if (is_block(model, TREE)) {
+    if (!model->block.products || length == 2) put(list, 0);
+    for (int group = 2; group <= length && model->block.products && length > 2; group *= 2) put(list, group);
+    return;
+  }
+  for (int group = 1; group <= length && !space->shape->every; group++)
+    if (length % group == 0) put(list, group);
   for (int group = 1; group <= (int)space->shape->every; group++)
     if (space->shape->every % (unsigned)group == 0 && model->block.length % group == 0) put(list, group);
 }
@@ -193,6 +206,17 @@ static void put_all(values *list, const id_space *space, int i, const hu_accum *
       put(list, 0);
       if (space->inputs) put(list, space->inputs);
       break;
+    case ID_AXIS_DAZ:
+      if (space->keeps_small)
+        put(list, 0);
+      else
+        put_key(list, axes[i].key, block);
+      break;
+    case ID_AXIS_VIA:
+      put(list, 0);
+      for (int value = 1; value < AS_NAMES; value++)
+        if (as_format(value).m > model->sum.m && as_format(value).e >= model->sum.e) put(list, value);
+      break;
     case ID_AXIS_DIGITS: put_range(list, space->least_digits, space->sum.m); break;
     case ID_AXIS_PRODUCT: put_range(list, 1, space->sum.m); break;
     case ID_AXIS_ROUND: put_range(list, HU_RNE, HU_SRA - 1); break;
@@ -217,7 +241,9 @@ static void put_all(values *list, const id_space *space, int i, const hu_accum *
     case ID_AXIS_EMIN: put_range(list, space->lowest, id_operand_of(space->shape->result).emax); break;
     case ID_AXIS_AS: put_range(list, 0, AS_NAMES - 1); break;
     case ID_AXIS_FTZ:
-      if (flushes_by_format(model))
+      if (space->gives_small)
+        put(list, 0);
+      else if (flushes_by_format(model))
         put_range(list, 0, 1);
       else
         put_key(list, axes[i].key, block);
@@ -248,6 +274,7 @@ int id_axis_get(const id_space *space, int i, const hu_accum *model) {
     case ID_AXIS_LENGTH: return model->kind == HU_ACCUM_BLOCK ? model->block.length : (int)model->length;
     case ID_AXIS_WRAP: return model->slices ? (int)(space->shape->n + model->slices) : (int)model->promote;
     case ID_AXIS_AS: return as_value(model->block.as);
+    case ID_AXIS_VIA: return as_value(model->block.via);
     case ID_AXIS_FTZ:
       if (flushes_by_format(model)) return model->sum.subnormal == HU_SUBNORMAL_FLUSH;
       break;
@@ -295,6 +322,7 @@ void id_axis_set(const id_space *space, int i, hu_accum *model, int value) {
       break;
     case ID_AXIS_WRAP: set_wrap(space, model, value); break;
     case ID_AXIS_AS: block->as = as_format(value); break;
+    case ID_AXIS_VIA: block->via = as_format(value); break;
     case ID_AXIS_FTZ:
       if (flushes_by_format(model))
         model->sum.subnormal = value ? HU_SUBNORMAL_FLUSH : HU_SUBNORMAL_GRADUAL;
@@ -311,7 +339,7 @@ static const char *word_of(int i, int value) {
   static const char *const saturations[] = {"default", "none", "finite", "propagate"};
   const hu_block_key *key = hu_block_key_at(axes[i].key);
   if (i == ID_AXIS_ROUND) return hu_mode_round_words((uint32_t)value).name;
-  if (i == ID_AXIS_AS) return value ? as_names[value] : "none";
+  if (i == ID_AXIS_AS || i == ID_AXIS_VIA) return value ? as_names[value] : "none";
   if (i == ID_AXIS_SAT) return saturations[value & 3];
   return key ? key->words[value < 0 || value > 7 || !key->words[0] ? 8 : value] : NULL;
 }

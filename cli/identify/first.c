@@ -150,6 +150,11 @@ static void print_small(FILE *out, const first *look) {
   }
 }
 
+/* Returns 1 if the row was asked and its subnormal number came out. */
+static int is_kept(const first *look, size_t row) {
+  return !is_zero(look, exact_sum(look, row)) && is_exact(look, row);
+}
+
 static int is_constant(const first *look) {
   for (size_t row = 1; row < ROWS; row++)
     if (!same_answer(look, 0, row)) return 0;
@@ -194,6 +199,8 @@ int id_look_first(id_search *search, id_result *result) {
     note_all(search->box, &look, out);
     say(result->notes);
     print_small(out, &look);
+    search->space.keeps_small = is_kept(&look, SMALL_A);
+    search->space.gives_small = is_kept(&look, SMALL_SUM) || is_kept(&look, SMALL_C);
   }
   fclose(out);
   id_vectors_free(&look.questions);

@@ -269,8 +269,8 @@ static int find_parts(const id_set *set, const id_recorded *recorded, id_explain
 
 static const id_stage stages[] = {
     {"blocks, digits and order",
-     {ID_AXIS_ORDER, ID_AXIS_LANES, ID_AXIS_LENGTH, ID_AXIS_GROUP, ID_AXIS_PRODUCT, ID_AXIS_ROUND, ID_AXIS_JOIN,
-      ID_AXIS_CUT, ID_AXIS_STICKY, ID_AXIS_ZEROS, ID_AXIS_KEPT, ID_AXIS_KEPT2, -1},
+     {ID_AXIS_ORDER, ID_AXIS_LANES, ID_AXIS_LENGTH, ID_AXIS_GROUP, ID_AXIS_WINDOW, ID_AXIS_PRODUCT, ID_AXIS_ROUND,
+      ID_AXIS_JOIN, ID_AXIS_CUT, ID_AXIS_STICKY, ID_AXIS_ZEROS, ID_AXIS_KEPT, ID_AXIS_KEPT2, -1},
      {-1},
      0},
     {"the lower end", {ID_AXIS_EMIN, ID_AXIS_DAZ, ID_AXIS_FTZ, ID_AXIS_ZERO, -1}, {-1}, 1},

@@ -52,7 +52,7 @@ void id_filter(id_search *search);
  * until none is found that distinguishes two of them. 0 or an exit code. */
 typedef struct id_stage {
   const char *name;
-  int axes[14], kinds[8]; /* end with -1 */
+  int axes[16], kinds[8]; /* end with -1 */
   int last;               /* 1: of many candidates some are enough, since later stages add little */
 } id_stage;
 int id_stage_run(id_search *search, const id_stage *stage);

@@ -92,6 +92,7 @@ static void add_codes(bases *list) {
   uint32_t n = list->space->shape->n, two = 1;
   while (two < n) two *= 2;
   add_block(list, HU_BLOCK_ALIGN, (uint16_t)n);
+  add_block(list, HU_BLOCK_GROUPS, (uint16_t)n)->block.group = 1;
   add_block(list, HU_BLOCK_LATE, (uint16_t)n);
   add_block(list, HU_BLOCK_EXACT, (uint16_t)n);
   add_block(list, HU_BLOCK_CHAIN, 1);
@@ -133,7 +134,7 @@ size_t id_bases(const id_space *space, int parts, hu_accum z[ID_BASES_MOST]) {
 /* ---- of equal models ---- */
 
 static int count_options(const hu_block *block) {
-  int count = block->as.m != 0;
+  int count = (block->as.m != 0) + (block->via.m != 0);
   for (int i = 0; i < ID_AXES; i++) count += id_axis_is_option(i, block);
   return count;
 }

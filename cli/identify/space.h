@@ -12,6 +12,7 @@ enum {
   ID_AXIS_PRODUCT, /* fraction digits of rounded products */
   ID_AXIS_ROUND,   /* rounding into the accumulator */
   ID_AXIS_JOIN,    /* where C joins a block */
+  ID_AXIS_VIA,     /* a format into which sums are rounded first */
   ID_AXIS_LAST,    /* how C is rounded in, where it is added last */
   ID_AXIS_CUT,     /* what a cut does with the digits below it */
   ID_AXIS_STICKY,  /* whether digits below the cut are kept as one bit */
@@ -23,6 +24,7 @@ enum {
   ID_AXIS_LANES,   /* late: even and odd k apart */
   ID_AXIS_LENGTH,  /* products in a block, in a chunk, between saturations */
   ID_AXIS_GROUP,   /* products added exactly */
+  ID_AXIS_WINDOW,  /* digits kept below the largest exponent of a group */
   ID_AXIS_WRAP,    /* promote(N), splitk(S) */
   ID_AXIS_EMIN,    /* lower limit of the largest exponent */
   ID_AXIS_AS,      /* the format that operands are taken as */
@@ -40,6 +42,8 @@ typedef struct id_space {
   const id_shape *shape;
   int least_digits; /* fraction digits that its results have been seen to have */
   int inputs;       /* IN: the bits that were seen to matter, 0: all */
+  int keeps_small;  /* DAZ: 1: a subnormal operand was seen to count */
+  int gives_small;  /* FTZ: 1: a subnormal result was seen */
   int lowest;       /* EMIN: at or below this it has no effect */
   int part;         /* WRAP: products whose sum C is added to first, 0: any */
   hu_format sum;    /* of sums inside: D's format, where any NaN is as good, or binary32 (id_space_widen) */

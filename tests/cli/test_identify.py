@@ -95,6 +95,16 @@ class Models(unittest.TestCase):
             self.assertEqual(z['verdict'], 'found', z)
             self.assertRegex(z['model'], r'block\(align,l=4,f=24,emin=-1[0-9]+,%s\)' % text)
 
+    def test_two_roundings_and_groups_in_windows(self):
+        """Boxes of tests/identify/units.py, in exact fractions: their own texts come back."""
+        units = os.path.join(os.path.dirname(GOLDEN), 'identify', 'units.py')
+        cases = [('twice-bfloat16', 8, ('--fa', 'bfloat16', '--fd', 'bfloat16'), r'block\(exact,l=4,out=bfloat16,via=binary32\)'),
+                 ('tfr-float8_e4m3fn', 32, ('--fa', 'float8_e4m3fn'), r'block\(groups,l=16,f=24,emin=-\d+,g=2,ftz=\w+,sticky=or,window=14\)')]
+        for name, k, formats, text in cases if EXHAUSTIVE else cases[:1]:
+            z = found(*formats, '--k', str(k), '--', PYTHON, '-S', units, name)
+            self.assertEqual(z['verdict'], 'found', z)
+            self.assertRegex(z['model'], text)
+
     def test_tf32_as_mma_reads_it(self):
         z = self.check('nv.ampere.tf32.f32', 8, '--fa', 'tf32')
         self.assertEqual((z['a'], z['notes']), ('binary32', []))

@@ -18,6 +18,8 @@ static const char *const models[] = {
     "seq(binary32)",
     "promote(16,seq(binary16),binary32)",
     "block(exact,l=8,c=last,out=fp(8,23,0):flush)",
+    "block(exact,l=4,out=bfloat16,via=binary32)",
+    "block(tree,l=8,g=2,products=exact)",
 };
 
 static void set_and_read(void **state) {
