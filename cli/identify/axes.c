@@ -151,8 +151,8 @@ static void put_lengths(values *list, const id_space *space, const hu_accum *mod
   }
 }
 
-/* Puts what divides the products that share a scale, and the block; sums of exact products are the leaves of a tree, and
- * a block of one pair has no other. */
+/* Puts what divides the products that share a scale, and the block; sums of exact products are the leaves of a tree,
+ * and a block of one pair has no other. */
 static void put_groups(values *list, const id_space *space, const hu_accum *model) {
   int length = model->block.length;
   if (is_block(model, TREE)) {

@@ -71,8 +71,8 @@ typedef struct id_settings {
 int id_identify(id_search *search, const id_settings *settings, id_result *result);
 void id_result_free(id_result *result);
 
-/* Returns 1 if the preset computes from the box's formats, into its D or the type of its sums, in blocks of which K is a
- * multiple. */
+/* Returns 1 if the preset computes from the box's formats, into its D or the type of its sums, in blocks of which K is
+ * a multiple. */
 int id_is_of_shape(const hu_accum_preset *preset, const id_shape *shape, hu_type sum);
 /* Finds the presets that give the model's answers, and for the others a question on which they differ; *failed: the box
  * contradicted the model. Returns 0 or an exit code. */

@@ -22,7 +22,7 @@ typedef struct arrays {
 
 static const int columns[OPERANDS] = {ID_A, ID_B, ID_C, ID_D};
 
-/* Makes the patterns of values that are wider, such as binary32 of a narrower format; each must be one of its values. */
+/* Makes the patterns of values that are wider, such as binary32 of a narrower format; each must be a value of it. */
 static int encode(cli_array *array, hu_type element, const char *path) {
   id_operand operand = id_operand_of(element);
   cli_source values = cli_values_source(array);
@@ -148,7 +148,7 @@ void id_recorded_free(id_recorded *recorded) {
 
 /* ---- candidates ---- */
 
-/* Adds promote(N) and splitk(S) of a model: N of whole instructions that divide K, S up to 16 and those that divide K. */
+/* Adds promote(N) and splitk(S) of a model: N of whole instructions that divide K, S up to 16 and what divides K. */
 static int add_parts(id_set *set, const id_search *search, const hu_accum *model, uint32_t depth) {
   enum { SPLITS = 16 };
   uint32_t n = search->box->shape.n;

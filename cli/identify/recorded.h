@@ -13,8 +13,8 @@ typedef struct id_recorded {
   size_t all, m, n; /* how many there are; M, N of a product, else 0 */
 } id_recorded;
 
-/* Loads three files, A B D, or four. `shape` has the elements' types; its n and without_c are set. Returns 0, or an exit
- * code after an error line. */
+/* Loads three files, A B D, or four. `shape` has the elements' types; its n and without_c are set. Returns 0, or an
+ * exit code after an error line. */
 int id_recorded_load(id_recorded *recorded, id_shape *shape, char *const *path, int count, int product);
 void id_recorded_free(id_recorded *recorded);
 
@@ -41,8 +41,8 @@ typedef struct id_explained {
   size_t left; /* rows that no part has */
 } id_explained;
 
-/* Finds the models of the rows, presets, sums of parts of them, and where K is small those of the language. `search` has
- * been started. Returns 0 or an exit code. */
+/* Finds the models of the rows, presets, sums of parts of them, and where K is small those of the language. `search`
+ * has been started. Returns 0 or an exit code. */
 int id_explain_recorded(id_search *search, const id_recorded *recorded, id_explained *found);
 void id_print_recorded(FILE *out, const id_search *search, const id_recorded *recorded, const id_explained *found);
 void id_print_recorded_json(FILE *out, const id_search *search, const id_recorded *recorded, const id_explained *found);
