@@ -13,10 +13,10 @@
 
 static void show(train_run *run) {
   const hu_trainer_report *report = &run->last;
-  uint64_t steps = hu_trainer_steps(run->trainer), of = hu_trainer_steps_an_epoch(run->trainer);
+  uint64_t steps = hu_trainer_steps(run->trainer);
   int n = snprintf(run->note, sizeof run->note, "step %llu/%llu  epoch %llu/%llu  loss %s",
                    (unsigned long long)report->step, (unsigned long long)steps, (unsigned long long)report->epoch + 1,
-                   (unsigned long long)((steps + of - 1) / of), ROUNDED(report->loss, 4));
+                   (unsigned long long)hu_trainer_epoch_of(run->trainer, steps - 1) + 1, ROUNDED(report->loss, 4));
   int scaled = strcmp(hu_trainer_get(run->trainer, "loss.scale"), "none") != 0;
   if (scaled)
     n += snprintf(run->note + n, sizeof run->note - (size_t)n, "  scale %s", ROUNDED((double)report->scale, 6));
@@ -35,8 +35,8 @@ static void add(train_totals *totals, const hu_trainer_report *report) {
 }
 
 static int is_epochs_end(const train_run *run, uint64_t at, uint64_t every) {
-  uint64_t steps = hu_trainer_steps_an_epoch(run->trainer);
-  return every && at % steps == 0 && at / steps % every == 0;
+  uint64_t epoch = hu_trainer_epoch_of(run->trainer, at), before = hu_trainer_epoch_of(run->trainer, at - 1);
+  return every && epoch != before && epoch % every == 0;
 }
 
 static int checkpoint_is_due(const train_run *run, uint64_t at) {

@@ -343,7 +343,7 @@ class hu_optimizer(_Record):
                                                      ('stored_m', hu_rounding), ('stored_v', hu_rounding),
                                                      ('product', hu_format), ('accum', hu_accum),
                                                      ('iterations', c.c_uint32), ('aspect', c.c_uint8),
-                                                     ('rate_adamw', c.c_double)]
+                                                     ('rate_adamw', c.c_double), ('correction', c.c_uint8), ('accumulated', c.c_double)]
 
 
 class hu_optimizer_matrix(_Record):
@@ -414,7 +414,7 @@ class hu_model_ends(_Record):
 
 
 class hu_parameter_rule(_Record):
-    _fields_ = [('rate', c.c_double), ('decay', c.c_double), ('unclipped', c.c_uint8)]
+    _fields_ = [('rate', c.c_double), ('decay', c.c_double), ('unclipped', c.c_uint8), ('lazy', c.c_uint8)]
 
 
 class hu_trainer_key(_Record):

@@ -7,6 +7,7 @@ from math import isqrt
 import numpy as np
 import pytest
 
+from halfulp import Stream
 from halfulp.train import LossScaler, Net, Optimizer
 
 # Digits of the significand, and the exponent of the smallest number.
@@ -201,6 +202,49 @@ def test_rules_of_parameters(random):
         assert moved == pytest.approx(2.0 ** (-10 if key == 'linear1.weight' else -8), rel=1e-4), key
     with pytest.raises(ValueError, match='linear1.bias'):
         net.set_rules('linear1.bias', rate=-1)
+
+
+def test_lazy_rows(random):
+    """A row without a gradient keeps weights and moments; others move as they do in any case."""
+    x, y = random.normal(size=(8, 6)).astype(np.float32), random.integers(0, 4, 8)
+    x[:, 2], x[:, 3] = 0, 0
+    after = {}
+    for lazy in False, True:
+        net = Net('linear', batch=8, width=6, outputs=4, seed=1)
+        before = net.parameters()['linear1.weight'].copy()
+        net.set_rules('*', lazy=lazy)
+        optimizer = Optimizer('adamw', rate=2.0 ** -6, decay=0.5, format='bfloat16', beta2=0.99, eps=1e-6, mode='sra:9', stream=Stream(3, 0))
+        for _ in range(2):
+            net.forward(x, y)
+            net.backward()
+            net.update(optimizer, LossScaler('none'))
+        after[lazy] = net.parameters()['linear1.weight']
+    kept = np.array([2, 3])
+    np.testing.assert_array_equal(after[True][kept], before[kept])
+    assert not (after[False][kept] == before[kept]).all()
+    others = np.array([0, 1, 4, 5])
+    np.testing.assert_array_equal(after[True][others], after[False][others])
+
+
+@pytest.mark.parametrize('form', ['binary32', 'bfloat16'])
+def test_first_sum_of_adagrad(form):
+    """Sums begin with the number in the state's format, in a step of arrays and in a net."""
+    first = 1 + 2.0 ** -9
+    optimizer = Optimizer('adagrad', form, accumulated=first, rate=1)
+    w, g = np.ones(3, np.float32), np.array([0.5, 0, -2], np.float32)
+    optimizer.step([w], [g])
+    sums = (first if form == 'binary32' else 1) + g * g
+    if form == 'bfloat16':
+        sums = sums.astype(np.float32)
+    np.testing.assert_array_equal(optimizer.state_dict()['state'][0]['v'], sums)
+    net = Net('linear', batch=1, width=1, outputs=2, seed=1)
+    before = net.parameters()['linear1.bias'].copy()
+    net.forward(np.ones((1, 1), np.float32), np.array([0]))
+    net.backward()
+    g = net.gradients()['linear1.bias'].astype(np.float64)
+    net.update(Optimizer('adagrad', accumulated=1, rate=1), LossScaler('none'))
+    moved = net.parameters()['linear1.bias'] - before
+    np.testing.assert_allclose(moved, -g / np.sqrt(1 + g * g), rtol=1e-6)
 
 
 def test_errors():

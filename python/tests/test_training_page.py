@@ -138,7 +138,8 @@ class Run:
     """The run of one configuration, by the keys of the command."""
 
     def __init__(self, **keys):
-        self.key = {'run.seed': 0, 'run.accumulate': 1, 'units': 12, 'dropout': 0, 'loss.scale': 1, 'optimizer.kind': 'sgd',
+        self.order = {}
+        self.key = {'run.seed': 0, 'run.accumulate': 1, 'run.stream': 1, 'run.rest': 'drop', 'optimizer.correction': 'inside', 'units': 12, 'dropout': 0, 'loss.scale': 1, 'optimizer.kind': 'sgd',
                     'optimizer.momentum': 0, 'optimizer.decay': 0, 'optimizer.state': 'bfloat16', 'optimizer.weights': 'bfloat16',
                     'optimizer.update': 'sra:16', 'optimizer.round_decay': 'rne', 'optimizer.round_momentum': 'rne',
                     'optimizer.nesterov': 'no', 'optimizer.beta1': 0.9, 'optimizer.beta2': 0.99, 'optimizer.eps': 1e-6,
@@ -228,12 +229,17 @@ class Run:
         return loss
 
     def next_batch(self):
-        size = self.key['run.batch']
-        epoch, number = divmod(self.batches, self.an_epoch)
-        if number == 0:
-            self.order = permutation(len(self.images), child(use(self.seed, ORDER), epoch))
+        """Data page, section 4: streams of epochs, cut into batches."""
+        size, epochs, count = self.key['run.batch'], self.key['run.stream'], len(self.images)
+        batches = -(-epochs * count // size) if self.key['run.rest'] == 'keep' else epochs * count // size
+        stream, number = divmod(self.batches, batches)
         self.batches += 1
-        take = self.order[number * size:(number + 1) * size]
+        take = []
+        for place in range(number * size, min((number + 1) * size, epochs * count)):
+            epoch = stream * epochs + place // count
+            if epoch not in self.order:
+                self.order = {epoch: permutation(count, child(use(self.seed, ORDER), epoch))}
+            take.append(self.order[epoch][place % count])
         return self.images[take], self.labels[take]
 
     def make_step(self):
@@ -276,6 +282,9 @@ class Run:
         for n, g in enumerate(gradients):
             key, counter = words(self.seed, UPDATE, n, self.step)
             scalar['rate'] = self.once(self.rate() * self.factor('optimizer.rates', n), state)
+            if self.key['optimizer.correction'] == 'outside':
+                rate = self.rate() * self.factor('optimizer.rates', n)
+                scalar['rate'] = self.once(rate * math.sqrt(1 - self.power['beta2']) / (1 - self.power['beta1']), state)
             scalar['decay'] = self.once(self.key['optimizer.decay'] * self.factor('optimizer.decays', n), state)
             u = step(n, g, scalar, lambda i: (child((key, 0), i)[0], counter))
             self.end(n, u, (key, counter))
@@ -310,8 +319,11 @@ class Run:
         less = {beta: q(1 - float(scalar[beta])) for beta in ('beta1', 'beta2')}
         self.moment[n] = q(q(scalar['beta1'] * self.moment[n]) + q(less['beta1'] * g))
         self.second[n] = q(q(scalar['beta2'] * self.second[n]) + q(less['beta2'] * q(g * g)))
-        root = q(np.sqrt(q(self.second[n] / q(1 - self.power['beta2']))))
-        u = q(q(self.moment[n] / q(1 - self.power['beta1'])) / q(root + scalar['eps']))
+        if self.key['optimizer.correction'] == 'inside':
+            root = q(np.sqrt(q(self.second[n] / q(1 - self.power['beta2']))))
+            u = q(q(self.moment[n] / q(1 - self.power['beta1'])) / q(root + scalar['eps']))
+        else:
+            u = q(self.moment[n] / q(q(np.sqrt(self.second[n])) + scalar['eps']))
         if decays and not coupled:
             u = self.added(u, decayed, 'decay', stream(1))
         return q(scalar['rate'] * u)
@@ -369,6 +381,10 @@ RUNS = {
               'gradient.clip': 0.3, 'gradient.clipped': 'linear2.*'},
     'decays': {'optimizer.kind': 'adamw', 'optimizer.rate': 0.01, 'optimizer.decay': 0.05, 'optimizer.beta2': 0.99,
                'optimizer.eps': 1e-6, 'optimizer.decays': '*:0,*.weight:1.7'},
+    'outside': {'optimizer.kind': 'adamw', 'optimizer.rate': 0.01, 'optimizer.decay': 0.05, 'optimizer.beta2': 0.99, 'optimizer.eps': 1e-6,
+                'optimizer.coupled': 'yes', 'optimizer.correction': 'outside', 'optimizer.warmup': 3},
+    'uncorrected': {'optimizer.kind': 'adamw', 'optimizer.rate': 0.01, 'optimizer.decay': 0.05, 'optimizer.beta2': 0.99,
+                    'optimizer.eps': 1e-6, 'optimizer.correction': 'none'},
     'kahan': {'optimizer.update': 'kahan', 'optimizer.momentum': 0.5, 'gradient.clip': 0.5},
     'tensors': {**ALL, 'loss.scale': 1024, 'run.batch': 70},
     'accumulated': {**ALL, **OPERANDS, 'run.accumulate': 3, 'dropout': 0.3, 'loss.scale': 3},

@@ -7,30 +7,52 @@
 
 #include "train/data/file.h"
 
-static void put_in_order(hu_batches *batches) {
+static void put_in_order(hu_batches *batches, uint64_t epoch) {
   hu_stream epochs = hu_stream_of_use(batches->state.seed, HU_USE_ORDER);
-  hu_permutation((uint32_t)batches->count, batches->order, hu_stream_child(epochs, batches->state.epoch));
-  batches->ordered = batches->state.epoch;
+  hu_permutation((uint32_t)batches->count, batches->order, hu_stream_child(epochs, epoch));
+  batches->ordered = epoch;
 }
 
-hu_status hu_batches_open(hu_batches *batches, size_t count, size_t batch, hu_batch_state state) {
+uint64_t hu_batches_of_epochs(const hu_batches *batches, uint64_t epochs) {
+  return (epochs * batches->count + (batches->keeps ? batches->batch - 1 : 0)) / batches->batch;
+}
+
+hu_status hu_batches_open_streams(hu_batches *batches, size_t count, size_t batch, uint64_t epochs, int keeps,
+                                  hu_batch_state state) {
+  enum { EPOCHS_MOST = 1 << 24 };
   if (!batches) return HU_E_NULL;
   if (count == 0 || count > UINT32_MAX || batch == 0 || batch > count) return HU_E_SHAPE;
-  if (state.position > count / batch) return HU_E_SHAPE;
-  hu_batches order = {count, batch, state, hui_data_allocate(count, sizeof(uint32_t)), 0};
-  if (!order.order) return HU_E_MEMORY;
-  put_in_order(&order);
+  if (epochs == 0 || epochs > EPOCHS_MOST || keeps < 0 || keeps > 1) return HU_E_SHAPE;
+  hu_batches order = {.count = count, .batch = batch, .state = state, .epochs = epochs, .keeps = keeps};
+  if (state.position > hu_batches_of_epochs(&order, epochs)) return HU_E_SHAPE;
+  order.order = hui_data_allocate(count, sizeof(uint32_t));
+  order.index = hui_data_allocate(batch, sizeof(uint32_t));
+  if (!order.order || !order.index) {
+    hu_batches_free(&order);
+    return HU_E_MEMORY;
+  }
+  put_in_order(&order, state.epoch * epochs);
   *batches = order;
   return HU_OK;
 }
 
+hu_status hu_batches_open(hu_batches *batches, size_t count, size_t batch, hu_batch_state state) {
+  return hu_batches_open_streams(batches, count, batch, 1, 0, state);
+}
+
 const uint32_t *hu_batches_next(hu_batches *batches) {
-  if (batches->state.position == batches->count / batches->batch) {
+  if (batches->state.position == hu_batches_of_epochs(batches, batches->epochs)) {
     batches->state.epoch++;
     batches->state.position = 0;
   }
-  if (batches->ordered != batches->state.epoch) put_in_order(batches);
-  return batches->order + (size_t)batches->state.position++ * batches->batch;
+  const uint64_t first = batches->state.position++ * batches->batch, all = batches->epochs * batches->count;
+  batches->given = all - first < batches->batch ? (size_t)(all - first) : batches->batch;
+  for (size_t i = 0; i < batches->given; i++) {
+    const uint64_t epoch = batches->state.epoch * batches->epochs + (first + i) / batches->count;
+    if (batches->ordered != epoch) put_in_order(batches, epoch);
+    batches->index[i] = batches->order[(first + i) % batches->count];
+  }
+  return batches->index;
 }
 
 hu_stream hu_batches_stream(const hu_batches *batches, uint64_t use) {
@@ -41,6 +63,7 @@ hu_stream hu_batches_stream(const hu_batches *batches, uint64_t use) {
 void hu_batches_free(hu_batches *batches) {
   if (!batches) return;
   free(batches->order);
+  free(batches->index);
   memset(batches, 0, sizeof *batches);
 }
 

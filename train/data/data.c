@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Splits, gathers, normalises and frees data sets in memory. */
 #include <float.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -99,6 +100,27 @@ static HU_NOINLINE hu_status normalise(hu_data *data, const float *mean, const f
   }
   return HU_OK;
 }
+
+static HU_NOINLINE void standardise(size_t count, float *x) {
+  double sum = 0, squares = 0;
+  for (size_t i = 0; i < count; i++) sum += (double)x[i];
+  const double mean = sum / (double)count;
+  for (size_t i = 0; i < count; i++) {
+    const double d = (double)x[i] - mean;
+    squares += d * d;
+  }
+  const double deviation = sqrt(squares / (double)count), least = 1 / sqrt((double)count);
+  for (size_t i = 0; i < count; i++) {
+    const double d = (double)x[i] - mean;
+    x[i] = (float)(d / (deviation > least ? deviation : least));
+  }
+}
+
+static void standardise_all(size_t n, size_t count, float *x) {
+  for (size_t i = 0; i < n; i++) standardise(count, x + i * count);
+}
+
+void hu_standardise_n(size_t n, size_t count, float *x) { HU_ENV_DO(standardise_all(n, count, x)); }
 
 hu_status hu_data_normalise(hu_data *data, const float *mean, const float *deviation) {
   HU_ENV_RETURN(hu_status, normalise(data, mean, deviation));

@@ -31,7 +31,7 @@ static optimizer_job job_of(const hu_engine *engine, void *self, const hu_optimi
   job.matrix = matrix;
   job.n = matrix->rows * matrix->cols;
   job.optimizer = optimizer;
-  job.rate = (float)hui_optimizer_scalar(optimizer, optimizer->rate);
+  job.rate = (float)hui_optimizer_scalar(optimizer, hui_optimizer_rate(optimizer, now));
   job.momentum = (float)hui_optimizer_scalar(optimizer, optimizer->momentum);
   job.decay = (float)hui_optimizer_scalar(optimizer, optimizer->decay);
   job.beta1 = (float)hui_optimizer_scalar(optimizer, optimizer->beta1);
@@ -135,6 +135,17 @@ static void sgd(optimizer_job *job, float *const buffer[4], const hu_optimizer_a
   }
 }
 
+/* Divides the first moment by the root of the second one, both corrected or not, into buffer[0]. */
+static void quotient(optimizer_job *job, float *const buffer[4], const hu_optimizer_arrays *arrays) {
+  const int inside = job->optimizer->correction == HU_ADAM_INSIDE;
+  float *t = buffer[1], *d = buffer[2];
+  if (inside) does(job, HU_RUN_OVER, d, arrays->v, NULL, job->past2);
+  does(job, HU_RUN_ROOT, d, inside ? d : arrays->v, NULL, 0);
+  does(job, HU_RUN_PLUS, d, d, NULL, job->eps);
+  if (inside) does(job, HU_RUN_OVER, t, arrays->m, NULL, job->past1);
+  does(job, HU_RUN_DIVIDE, buffer[0], inside ? t : arrays->m, d, 0);
+}
+
 /* Computes u into buffer[0]. */
 static void adamw(optimizer_job *job, float *const buffer[4], const hu_optimizer_arrays *arrays) {
   const float *g = arrays->g;
@@ -148,11 +159,7 @@ static void adamw(optimizer_job *job, float *const buffer[4], const hu_optimizer
   does(job, HU_RUN_TIMES, t, g, g, 0);
   does(job, HU_RUN_SCALE, t, t, NULL, job->less2);
   moving(job, arrays->v, job->beta2, t, d, job->optimizer->mode_momentum);
-  does(job, HU_RUN_OVER, d, arrays->v, NULL, job->past2);
-  does(job, HU_RUN_ROOT, d, d, NULL, 0);
-  does(job, HU_RUN_PLUS, d, d, NULL, job->eps);
-  does(job, HU_RUN_OVER, t, arrays->m, NULL, job->past1);
-  does(job, HU_RUN_DIVIDE, u, t, d, 0);
+  quotient(job, buffer, arrays);
   if (job->due) does(job, HU_RUN_DUE_TIMES, u, u, job->due, 0);
   if (!job->optimizer->coupled && job->decay != 0) decayed(job, u, u, arrays->w, d);
   does(job, HU_RUN_SCALE, u, u, NULL, job->rate);

@@ -58,7 +58,7 @@ hu_net *hu_net_new_on(const hu_engine *engine, size_t batch, uint32_t threads) {
   return new_net(engine ? engine : hui_engine_cpu(), batch, threads, NULL);
 }
 
-hu_net *hui_net_new_beside(hu_net *first) { return new_net(first->engine, first->batch, first->threads, first); }
+hu_net *hui_net_new_beside(hu_net *first, size_t batch) { return new_net(first->engine, batch, first->threads, first); }
 
 void hui_net_follow(hu_net *net) {
   const hu_net *first = net->first;
@@ -402,14 +402,14 @@ hu_status hu_net_update_parameter(hu_net *net, int parameter, unsigned update, h
   return HU_OK;
 }
 
-hu_parameter_rule hu_parameter_rule_none(void) { return (hu_parameter_rule){1, 1, 0}; }
+hu_parameter_rule hu_parameter_rule_none(void) { return (hu_parameter_rule){1, 1, 0, 0}; }
 
 static int is_factor(double x) { return x >= 0 && x <= DBL_MAX; }
 
 hu_status hu_net_rule_parameter(hu_net *net, int parameter, const hu_parameter_rule *rule) {
   if (!net || !rule) return HU_E_NULL;
   if (parameter < 0 || parameter >= net->parameters) return HU_E_SHAPE;
-  if (!is_factor(rule->rate) || !is_factor(rule->decay) || rule->unclipped > 1) return HU_E_TRAIN;
+  if (!is_factor(rule->rate) || !is_factor(rule->decay) || rule->unclipped > 1 || rule->lazy > 1) return HU_E_TRAIN;
   net->parameter[parameter].rule = *rule;
   return HU_OK;
 }

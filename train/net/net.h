@@ -346,11 +346,13 @@ hu_status hui_net_judge(hu_net *net, int value, size_t rows, hu_answers *answers
 
 /* ---- building ---- */
 
-/* Returns a net that is to be built as `first` was, layer by layer. It reads the weights of `first`, which rounds
+/* Returns a net of another batch that is to be built as `first` was, layer by layer. It reads the weights of `first`, which rounds
  * them, and must be freed before it. It has values and gradients of its own. NULL: no memory. */
-hu_net *hui_net_new_beside(hu_net *first);
+hu_net *hui_net_new_beside(hu_net *first, size_t batch);
 /* Copies roundings, seed, step, statistics and the observer from its `first`. */
 void hui_net_follow(hu_net *net);
+/* Rounds the parameters for the passes of nets beside this one. */
+hu_status hui_net_round_parameters(hu_net *net);
 /* Sets the net's error, if it has none yet; returns -1. */
 int hui_refuse(hu_net *net, hu_status status, const char *what);
 /* Sets the net's error to a whole sentence, whatever was said before. */

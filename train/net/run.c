@@ -103,6 +103,13 @@ static void round_parameters(hu_net *net) {
   }
 }
 
+hu_status hui_net_round_parameters(hu_net *net) {
+  net->fault = HU_OK;
+  hui_forget_operands(net);
+  round_parameters(net);
+  return hui_done(net);
+}
+
 /* Notes what overflowed in this pass: counts since the end of the one before. */
 static void note_over(hu_net *net) {
   hui_tally_read(net);
@@ -285,6 +292,37 @@ hu_optimizer hui_optimizer_of(const hu_net *net, int i, const hu_optimizer *opti
   return made;
 }
 
+static float *from(float *x, size_t at) { return x ? x + at : NULL; }
+
+static int is_zero(size_t n, const float *x) {
+  for (size_t i = 0; i < n; i++)
+    if (x[i] != 0) return 0;
+  return 1;
+}
+
+/* Steps on rows that have a gradient: on each run of them as on a piece of the tensor, with the words of its place. */
+static void step_rows(hu_net *net, hu_parameter *parameter, const hu_optimizer *optimizer,
+                      const hu_optimizer_arrays *arrays, hu_stream words) {
+  const size_t rows = parameter->rows, cols = parameter->cols;
+  float *copy = net->engine->on_host ? NULL : malloc(rows * cols * sizeof *copy);
+  if (copy) hui_do_get(net, copy, parameter->dtheta, rows * cols * sizeof *copy);
+  const float *g = net->engine->on_host ? parameter->dtheta : copy;
+  if (!g) net->fault = HU_E_MEMORY;
+  for (size_t first = 0, end; first < rows && net->fault == HU_OK; first = end) {
+    for (end = first; end < rows && !is_zero(cols, g + end * cols); end++) continue;
+    const size_t at = first * cols;
+    const hu_optimizer_matrix piece = {end - first, cols, 0};
+    const hu_optimizer_arrays own = {arrays->w + at, arrays->g + at, from(arrays->m, at), from(arrays->v, at),
+                                     from(arrays->c, at)};
+    const hu_stream place = {words.key, words.counter + at};
+    if (end > first)
+      net->fault = hui_optimizer_step_on(net->engine, net->self, &piece, &own, optimizer, &net->time, place, net->work,
+                                         net->updates);
+    if (end == first) end++;
+  }
+  free(copy);
+}
+
 static void step_parameter(hu_net *net, int i, const hu_optimizer *all) {
   hu_parameter *parameter = &net->parameter[i];
   const hu_optimizer own = hui_optimizer_of(net, i, all), *optimizer = &own;
@@ -298,6 +336,10 @@ static void step_parameter(hu_net *net, int i, const hu_optimizer *all) {
   if (parameter->ramping.period && !parameter->ramping.off) {
     net->fault = hui_optimizer_step_ramped(net->engine, net->self, n, &arrays, optimizer, &net->time, words, net->work,
                                            &parameter->ramping, net->updates);
+    return;
+  }
+  if (parameter->rule.lazy && optimizer->kind != HU_MUON) {
+    step_rows(net, parameter, optimizer, &arrays, words);
     return;
   }
   const hu_optimizer_matrix matrix = {parameter->rows, parameter->cols, 0};
@@ -321,6 +363,14 @@ static hu_status step(hu_net *net, const hu_optimizer *optimizer, hu_update_coun
   return hui_done(net);
 }
 
+/* Sums of squares that do not begin with 0. */
+static void begin_sums(hu_net *net, const hu_optimizer *optimizer) {
+  if (net->time.t || optimizer->kind != HU_ADAGRAD || optimizer->accumulated == 0) return;
+  const float first = (float)hui_optimizer_scalar(optimizer, optimizer->accumulated);
+  for (int i = 0; i < net->parameters; i++)
+    hui_do_fill(net, net->parameter[i].rows * net->parameter[i].cols, net->parameter[i].state.second, first);
+}
+
 static HU_NOINLINE hu_status update(hu_net *net, const hu_optimizer *optimizer, const hu_loss_rule *rule,
                                     hu_loss_scale *scale, hu_net_gradient_rules *with, hu_update_counts *counts,
                                     int *taken) {
@@ -342,6 +392,7 @@ static HU_NOINLINE hu_status update(hu_net *net, const hu_optimizer *optimizer, 
   int go = hu_loss_scale_update(scale, rule, found);
   hui_average_start(net);
   if (go) {
+    begin_sums(net, optimizer);
     hu_optimizer_tick(&net->time, optimizer);
     status = step(net, optimizer, counts);
   }

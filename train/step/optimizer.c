@@ -79,6 +79,11 @@ double hui_muon_factor(const hu_optimizer_matrix *matrix, unsigned aspect) {
   return aspect == HU_MUON_SPECTRAL && outputs > inputs ? sqrt(outputs / inputs) : 1;
 }
 
+double hui_optimizer_rate(const hu_optimizer *optimizer, const hu_optimizer_time *now) {
+  if (optimizer->kind != HU_ADAMW || optimizer->correction != HU_ADAM_OUTSIDE) return optimizer->rate;
+  return optimizer->rate * sqrt(1 - now->power2) / (1 - now->power1);
+}
+
 int hui_optimizer_stores(const hu_optimizer *optimizer) {
   return optimizer->stored_m.kind != HU_ROUND_KEEP || optimizer->stored_v.kind != HU_ROUND_KEEP;
 }
@@ -108,6 +113,7 @@ static const char *lost(const hu_optimizer *optimizer, int in_step) {
              {"eps", optimizer->eps, root},
              {"beta1", optimizer->beta1, moments},
              {"beta2", optimizer->beta2, moments},
+             {"accumulated", optimizer->accumulated, optimizer->kind == HU_ADAGRAD},
              {"rate_adamw", optimizer->rate_adamw, muon && !in_step}};
   for (size_t i = 0; i < sizeof all / sizeof all[0]; i++)
     if (all[i].used && hui_constant_wrong(why, all[i].name, all[i].x, optimizer->state, "the state's format"))
@@ -134,6 +140,12 @@ static const char *wrong(const hu_optimizer *optimizer) {
     return "mode: Kahan summation rounds to nearest even";
   }
   if (!moves(optimizer) && !is_nearest(optimizer->mode_momentum)) return "mode_momentum: of SGD and Muon alone";
+  if (optimizer->correction > (optimizer->kind == HU_ADAMW || optimizer->kind == HU_MUON ? HU_ADAM_NONE : 0))
+    return "correction: unknown, or of AdamW alone";
+  if (optimizer->correction == HU_ADAM_OUTSIDE && optimizer->decay != 0 && !optimizer->coupled)
+    return "correction: outside takes a decay that is coupled alone";
+  if (optimizer->accumulated != 0 && optimizer->kind != HU_ADAGRAD) return "accumulated: of Adagrad alone";
+  if (!some(optimizer->accumulated)) return "accumulated: negative or not finite";
   if (!some(optimizer->rate)) return "rate: negative or not finite";
   if (!some(optimizer->decay)) return "decay: negative or not finite";
   if (moves(optimizer) && !factor(optimizer->momentum)) return "momentum: not from 0 to below 1";

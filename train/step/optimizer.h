@@ -15,6 +15,8 @@ uint64_t hui_optimizer_state_bits(size_t n, const hu_optimizer *optimizer);
 /* A rate or a factor as the format of the state keeps it, to which every step rounds it. */
 double hui_optimizer_scalar(const hu_optimizer *optimizer, double x);
 
+/* Returns the rate of a step, which is not rounded yet: of Adam with the correction outside it is multiplied. */
+double hui_optimizer_rate(const hu_optimizer *optimizer, const hu_optimizer_time *now);
 /* Returns Muon's factor, which is not rounded yet. */
 double hui_muon_factor(const hu_optimizer_matrix *matrix, unsigned aspect);
 

@@ -77,7 +77,7 @@ static const char *wrong(const hu_schedule *schedule) {
   }
 }
 
-/* "0.4/0.6/0.8" before the comma: numbers, each above the one before; shares below 1, or whole ones. */
+/* Reads "0.4/0.6/0.8" before the comma: numbers, each above the one before; shares below 1, or whole ones. */
 static int read_at(hu_schedule *schedule, const char *text, const char *comma) {
   const double most = schedule->kind == HU_SCHEDULE_DROP ? 1 : 0x1p53;
   for (size_t i = 0; i < HU_DROPS_MOST; i++) {

@@ -123,7 +123,7 @@ static hu_status check_loss(const hu_trainer *trainer, uint64_t kind, char *why)
 }
 
 /* The layers of the model, its loss, and those of its heads; *loss is the first loss's value. */
-static hu_status add_layers(hu_trainer *trainer, hu_net *net, hu_model_ends *ends, int *loss, char *why) {
+hu_status hui_add_layers(hu_trainer *trainer, hu_net *net, hu_model_ends *ends, int *loss, char *why) {
   hu_run_keys *keys = &trainer->keys;
   const char *said = NULL;
   int labels = hui_has_labels(trainer);
@@ -145,8 +145,8 @@ static hu_status add_net(hu_trainer *trainer, size_t k, char *why) {
   hu_shards *shards = &trainer->shards;
   hu_model_ends ends;
   int loss;
-  shards->net[k] = hui_net_new_beside(trainer->net);
-  return shards->net[k] ? add_layers(trainer, shards->net[k], &ends, &loss, why)
+  shards->net[k] = hui_net_new_beside(trainer->net, trainer->batch);
+  return shards->net[k] ? hui_add_layers(trainer, shards->net[k], &ends, &loss, why)
                         : hui_say(why, HU_E_MEMORY, "no memory for the nets");
 }
 
@@ -171,6 +171,6 @@ hu_status hui_build_nets(hu_trainer *trainer, char *why) {
   trainer->net = hu_net_new_on(keys->device ? trainer->engine : NULL, trainer->batch, threads_of(keys));
   if (!trainer->net) return hui_say(why, HU_E_MEMORY, "no memory for the net");
   trainer->net->passes = trainer->shards.count;
-  hu_status status = add_layers(trainer, trainer->net, &trainer->ends, &trainer->loss, why);
+  hu_status status = hui_add_layers(trainer, trainer->net, &trainer->ends, &trainer->loss, why);
   return status == HU_OK && keys->statistics ? add_nets(trainer, why) : status;
 }

@@ -13,7 +13,7 @@ static void count_tensor(const hu_net *net, hu_trainer_report *report, const hu_
 }
 
 /* weights: 1: those of the parameters are counted here. */
-static void count_net(hu_net *net, int weights, hu_trainer_report *report) {
+void hui_count_net(hu_net *net, int weights, hu_trainer_report *report) {
   hui_tally_read(net);
   for (int i = 0; i < net->values; i++) {
     const hu_value *x = &net->value[i];
@@ -32,6 +32,6 @@ static void count_net(hu_net *net, int weights, hu_trainer_report *report) {
 /* Weights are rounded once a step for all processes: the first one's first net counts them. */
 void hui_count_tensors(const hu_trainer *trainer, hu_trainer_report *report) {
   const hu_shards *shards = &trainer->shards;
-  count_net(trainer->net, trainer->ranks.rank == 0, report);
-  for (size_t k = 1; shards->net && k < shards->own; k++) count_net(shards->net[k], 0, report);
+  hui_count_net(trainer->net, trainer->ranks.rank == 0, report);
+  for (size_t k = 1; shards->net && k < shards->own; k++) hui_count_net(shards->net[k], 0, report);
 }

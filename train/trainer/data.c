@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Loads or makes a run's data, and feeds it batch by batch into the net. */
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -55,6 +56,11 @@ static hu_status open_mnist_part(hu_data *data, const hu_trainer *trainer, const
   return status == HU_OK ? hu_data_load_idx(data, images, labels, 10, 0, why) : status;
 }
 
+/* Makes bytes of byte / 255: the product is nearer to the byte than to any other whole number. */
+static void to_bytes(hu_data *data) {
+  for (size_t i = 0; i < data->count * hu_data_features(data); i++) data->x[i] = nearbyintf(data->x[i] * 255);
+}
+
 static hu_status load_cifar(hu_data *data, const hu_trainer *trainer, size_t files, char path[][HU_PATH_SIZE],
                             char *why) {
   const float mean10[] = HU_CIFAR10_MEAN, deviation10[] = HU_CIFAR10_DEVIATION;
@@ -65,7 +71,10 @@ static hu_status load_cifar(hu_data *data, const hu_trainer *trainer, size_t fil
   hu_status status = ten ? hu_data_load_cifar10(data, paths, files, why)
                          : hu_data_load_cifar100(data, paths, files, (int)trainer->keys.coarse, why);
   if (status != HU_OK) return status;
-  return hu_data_normalise(data, ten ? mean10 : mean100, ten ? deviation10 : deviation100);
+  const float one[] = {1, 1, 1};
+  if (trainer->keys.normalise == NORMALISE_IMAGE) return to_bytes(data), HU_OK;
+  const float *deviation = trainer->keys.normalise == NORMALISE_MEANS ? one : ten ? deviation10 : deviation100;
+  return hu_data_normalise(data, ten ? mean10 : mean100, deviation);
 }
 
 static hu_status open_cifar(hu_trainer *trainer, const char *folder, char *why) {
@@ -458,8 +467,8 @@ hu_status hui_make_buffers(hu_trainer *trainer, char *why) {
 }
 
 /* Gathers n examples into the buffers. */
-static hu_status gather(hu_trainer *trainer, const hu_data *data, size_t n, const uint32_t *index,
-                        const hu_stream *augment) {
+static hu_status gather_images(hu_trainer *trainer, const hu_data *data, size_t n, const uint32_t *index,
+                               const hu_stream *augment) {
   hu_data_gather(data, n, index, trainer->buffers.x, data->labels ? trainer->buffers.labels : NULL,
                  data->targets ? trainer->buffers.y : NULL);
   if (trainer->source.parallel.window) hui_label_pairs(trainer, n);
@@ -470,6 +479,14 @@ static hu_status gather(hu_trainer *trainer, const hu_data *data, size_t n, cons
   const hu_augmentation varied = {data->height, data->width, data->channels, 4, 1, NULL};
   hu_status status = hu_augment(n, trainer->buffers.x, whole, &varied, *augment);
   free(whole);
+  return status;
+}
+
+static hu_status gather(hu_trainer *trainer, const hu_data *data, size_t n, const uint32_t *index,
+                        const hu_stream *augment) {
+  hu_status status = gather_images(trainer, data, n, index, augment);
+  if (status == HU_OK && trainer->keys.normalise == NORMALISE_IMAGE)
+    hu_standardise_n(n, hu_data_features(data), trainer->buffers.x);
   return status;
 }
 
@@ -523,12 +540,14 @@ static hu_status draw_training(hu_trainer *trainer) {
   hu_stream augment = hu_batches_stream(&trainer->order, HU_USE_AUGMENT);
   hu_status status = draw_negatives(trainer);
   if (status != HU_OK) return status;
-  return gather(trainer, &trainer->source.training, trainer->samples, index, trainer->keys.augment ? &augment : NULL);
+  return gather(trainer, &trainer->source.training, trainer->order.given, index,
+                trainer->keys.augment ? &augment : NULL);
 }
 
 hu_status hui_draw_training(hu_trainer *trainer) {
   hu_status status = draw_training(trainer);
-  if (status == HU_OK) hui_count_labels(trainer, trainer->samples, trainer->samples);
+  size_t samples = trainer->source.text ? trainer->samples : trainer->order.given;
+  if (status == HU_OK) hui_count_labels(trainer, samples, samples);
   return status;
 }
 
@@ -571,8 +590,7 @@ static hu_status gather_to_see(hu_trainer *trainer, int on, size_t b, size_t *n)
   return gather(trainer, data, batch, trainer->buffers.index, NULL);
 }
 
-/* A set that is less than a batch has a loss of its own examples: the rows behind them, which repeat the last one, have
- * no label. */
+/* The rows behind the last example of a set, which repeat it, have no label. */
 static void drop_labels(hu_trainer *trainer, size_t n) {
   size_t each = hui_net_rows(trainer->net, trainer->ends.output) / trainer->batch;
   if (!hui_has_labels(trainer) || hui_has_some_labels(trainer)) return;
@@ -582,6 +600,6 @@ static void drop_labels(hu_trainer *trainer, size_t n) {
 hu_status hui_feed_to_see(hu_trainer *trainer, int on, size_t b, size_t *n) {
   hu_status status = gather_to_see(trainer, on, b, n);
   if (status == HU_OK) hui_count_labels(trainer, trainer->batch, *n);
-  if (status == HU_OK && *n < trainer->batch && hui_batches_to_see(trainer, on) == 1) drop_labels(trainer, *n);
+  if (status == HU_OK && *n < trainer->batch) drop_labels(trainer, *n);
   return status == HU_OK ? hui_feed_part(trainer, trainer->net, 0) : status;
 }

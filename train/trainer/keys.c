@@ -12,12 +12,15 @@ static const char *const devices[] = {"cpu", "cuda", NULL};
 static const char *const sets[] = {"digits",   "gratings", "text", "least_squares", "teacher",   "ratings",  "cifar10",
                                    "cifar100", "mnist",    "npy",  "words",         "movielens", "parallel", "criteo",
                                    "clicks",   NULL};
+static const char *const rests[] = {"drop", "keep", NULL};
+static const char *const normalised[] = {"set", "means", "image", NULL};
 static const char *const numberings[] = {"first", "count", NULL};
 static const char *const held[] = {"test", "valid", NULL};
 static const char *const losses[] = {
     "default", "cross_entropy", "squared_error", "absolute_error", "smooth_l1", "logistic", NULL};
 static const char *const spreads[] = {"all", "others", NULL};
 static const char *const optimizers[] = {"sgd", "adamw", "adagrad", "muon", NULL};
+static const char *const corrections[] = {"inside", "outside", "none", NULL};
 static const char *const aspects[] = {"spectral", "rms", "one", NULL};
 static const char *const penalties[] = {"none", "l2", "l2_half", "l1", NULL};
 static const char *const larcs[] = {"none", "clip", "scale", NULL};
@@ -65,6 +68,10 @@ static const hu_run_key keys[] = {
           "batches of a step, whose gradients are divided by this number and added up in binary32 before the update"),
     COUNT(epochs, "run.epochs", "10", 0, WHOLE, "passes over the training set"),
     COUNT(steps, "run.steps", "0", 0, 0x1p40, "steps; 0: run.epochs decides"),
+    COUNT(stream, "run.stream", "1", 1, WHOLE,
+          "epochs that are cut into batches as one stream, so that batches cross epochs; 10: as ResNet in TensorFlow"),
+    WORD(rest, "run.rest", "drop", rests,
+         "examples at the end of a stream that are less than a batch: drop, or keep: a smaller batch"),
     RANGE(COUNT, AT(threads), "run.threads", "1", 0, 0, 256, "threads; 0: as many as there are processors, up to 256"),
     LISTED(WORD, AT(device), "run.device", "cpu", 0, devices, "what computes: cpu or cuda"),
 
@@ -113,6 +120,9 @@ static const hu_run_key keys[] = {
            "in the order in which a run reads and prints them; -: any; empty: none is checked"),
     WORD(raw, "data.raw", "no", no_yes, "digits: yes: pixels 0 to 16, not divided by 16"),
     WORD(coarse, "data.coarse", "no", no_yes, "cifar100: yes: the 20 coarse labels"),
+    WORD(normalise, "data.normalise", "set", normalised,
+         "cifar10, cifar100: set: less the means of the set's channels, over their deviations; means: less the means; "
+         "image: bytes 0 to 255, after data.augment each image by its own mean and deviation, as in TensorFlow"),
     WORD(augment, "data.augment", "no", no_yes, "cifar10, cifar100: yes: padded by 4, cropped, mirrored"),
     COUNT(data_seed, "data.seed", "0", 0, 0x1p53, "seed of generated data, and of the candidates of movielens"),
 
@@ -145,6 +155,13 @@ static const hu_run_key keys[] = {
            "number that is added to a square root: of the second moment (adamw, muon), of the sum of squares "
            "(adagrad)"),
     NUMBER(decay, "optimizer.decay", "0", 0, 1, "weight decay"),
+    WORD(correction, "optimizer.correction", "inside", corrections,
+         "adamw: the correction of moments: inside (m and v are divided, eps is added behind), outside (the rate is "
+         "multiplied: TensorFlow's form) or none"),
+    NUMBER(accumulated, "optimizer.accumulated", "0", 0, 1e30, "adagrad: number that the sums of squares begin with"),
+    OTHER(TEXT, lazy, "optimizer.lazy", "",
+          "parameters whose rows without a gradient keep weights, moments and all: names or patterns, commas between "
+          "them (rows of embeddings: LazyAdam)"),
     WORD(coupled, "optimizer.coupled", "no", no_yes, "adamw: yes: decay goes into the gradient"),
     WORD(nesterov, "optimizer.nesterov", "no", no_yes,
          "sgd, muon: yes: Nesterov's momentum: the update is of g + momentum m, not of m"),

@@ -7,6 +7,7 @@
 #include "halfulp/formats/ieee.h"
 #include "train/environment.h"
 #include "train/net/net.h"
+#include "train/step/optimizer.h"
 #include "train/text/constant.h"
 #include "train/text/words.h"
 #include "train/trainer/trainer.h"
@@ -308,6 +309,12 @@ static hu_status has_decay(hu_net *net, int parameter, double factor) {
   return hu_net_rule_parameter(net, parameter, &rule);
 }
 
+static hu_status is_lazy(hu_net *net, int parameter, double factor) {
+  hu_parameter_rule rule = net->parameter[parameter].rule;
+  rule.lazy = factor != 0;
+  return hu_net_rule_parameter(net, parameter, &rule);
+}
+
 static hu_status is_clipped(hu_net *net, int parameter, double factor) {
   hu_parameter_rule rule = net->parameter[parameter].rule;
   rule.unclipped = factor == 0;
@@ -344,7 +351,7 @@ static hu_status change_named(hu_trainer *trainer, const char *key, const char *
   return status;
 }
 
-/* The same of "PATTERN:FACTOR,PATTERN:FACTOR". */
+/* Changes the parameters that "PATTERN:FACTOR,PATTERN:FACTOR" names. */
 static hu_status change_by_factors(hu_trainer *trainer, const char *key, const char *text, change *made, char *why) {
   hu_status status = HU_OK;
   while (*text && status == HU_OK) {
@@ -365,8 +372,12 @@ static hu_status choose_rules(hu_trainer *trainer, char *why) {
     return hui_say(why, HU_E_TRAIN, "gradient.larc: requires one rate, and optimizer.rates has factors");
   if (*keys->clipped && keys->clip == 0)
     return hui_say(why, HU_E_TRAIN, "gradient.clipped: gradient.clip is 0, so that nothing is clipped");
+  if (*keys->lazy && (hui_optimizer_stores(&trainer->optimizer) || keys->ramping))
+    return hui_say(why, HU_E_TRAIN, "optimizer.lazy: does not go with %s",
+                   keys->ramping ? "optimizer.ramping" : "optimizer.stored_m, stored_v");
   hu_status status = change_by_factors(trainer, "optimizer.rates", keys->rates, has_rate, why);
   if (status == HU_OK) status = change_by_factors(trainer, "optimizer.decays", keys->decays, has_decay, why);
+  if (status == HU_OK) status = change_named(trainer, "optimizer.lazy", keys->lazy, is_lazy, why);
   if (status != HU_OK || !*keys->clipped) return status;
   status = change_like(trainer, "gradient.clipped", "*", 1, is_clipped, 0, why);
   return status == HU_OK ? change_named(trainer, "gradient.clipped", keys->clipped, is_clipped, why) : status;
@@ -475,7 +486,7 @@ hu_status hui_choose_scale(hu_trainer *trainer) {
   if (!trainer->source.text) {
     hu_batch_state start = {trainer->keys.seed, 0, 0};
     hu_batches_free(&trainer->order);
-    status = hu_batches_open(&trainer->order, trainer->source.training.count, trainer->samples, start);
+    status = hui_open_batches(trainer, &trainer->order, start);
   }
   return status == HU_OK ? hui_first_weights(trainer) : status;
 }

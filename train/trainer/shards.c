@@ -12,13 +12,13 @@
 
 /* ---- buffers ---- */
 
-static size_t gradient_numbers(const hu_net *net) {
+size_t hui_gradient_numbers(const hu_net *net) {
   size_t n = 0;
   for (int i = 0; i < net->parameters; i++) n += net->parameter[i].rows * net->parameter[i].cols;
   return n;
 }
 
-static size_t running_numbers(const hu_net *net) {
+size_t hui_running_numbers(const hu_net *net) {
   size_t all = 0, n;
   for (int i = 0; i < net->operators; i++) all += hui_running_of(net, &net->op[i], &n) ? n : 0;
   return all;
@@ -65,12 +65,12 @@ hu_status hui_open_shards(hu_trainer *trainer, char *why) {
 hu_status hui_make_shards(hu_trainer *trainer) {
   hu_shards *shards = &trainer->shards;
   if (shards->count == 1 && trainer->keys.accumulate == 1) return HU_OK;
-  shards->gradients = gradient_numbers(trainer->net);
+  shards->gradients = hui_gradient_numbers(trainer->net);
   if (shards->count == 1) {
     shards->sum = trainer->net->engine->allocate(trainer->net->self, shards->gradients * sizeof *shards->sum);
     return shards->sum ? HU_OK : HU_E_MEMORY;
   }
-  shards->running = running_numbers(trainer->net);
+  shards->running = hui_running_numbers(trainer->net);
   hu_status status = hui_make_kept(trainer);
   return status == HU_OK ? hui_make_shared(trainer) : status;
 }
@@ -121,7 +121,7 @@ static float largest_there(hu_net *net, int loss) {
   return found.amax;
 }
 
-static float largest_gradient(hu_net *net, int loss) {
+float hui_largest_gradient(hu_net *net, int loss) {
   float z = 0;
   if (!net->engine->on_host) return largest_there(net, loss);
   for (int i = 0; i < loss; i++) {
@@ -160,7 +160,7 @@ static hu_status keep_shard(hu_trainer *trainer, hu_net *net, size_t k, float lo
   shared_losses(shards)[shards->first + k] += (double)loss;
   if (largest) {
     double *z = &shared_largest(shards)[shards->first + k];
-    *z = fmax(*z, (double)largest_gradient(net, trainer->loss));
+    *z = fmax(*z, (double)hui_largest_gradient(net, trainer->loss));
   }
   if (net->planned) share_overflows(trainer, net);
   hu_status status = hui_delayed_take(net, shared_amaxes(trainer, shards->first + k));
@@ -329,7 +329,7 @@ static hu_status pass_batch(hu_trainer *trainer, size_t batch, float scale, hu_p
   trainer->net->same_weights = 1;
   if (status != HU_OK) return status;
   pass->loss += (double)loss;
-  if (pass->needs_largest) pass->largest = fmaxf(pass->largest, largest_gradient(trainer->net, trainer->loss));
+  if (pass->needs_largest) pass->largest = fmaxf(pass->largest, hui_largest_gradient(trainer->net, trainer->loss));
   if (trainer->shards.sum) hui_add_gradients(trainer->net, trainer->shards.sum, trainer->keys.accumulate);
   return hui_done(trainer->net);
 }
@@ -358,6 +358,8 @@ hu_status hui_make_pass(hu_trainer *trainer, float scale, hu_pass *pass) {
     hui_do_fill(trainer->net, shards->own * shards->gradients, shards->gradient.there, 0);
   hu_status status = hui_done(trainer->net);
   if (status == HU_OK) status = hui_draw_training(trainer);
+  if (status == HU_OK && trainer->rest.net && trainer->order.given < trainer->samples)
+    return hui_pass_rest(trainer, scale, pass);
   if (status == HU_OK)
     status = shards->count > 1 ? pass_shards(trainer, scale, pass) : pass_batches(trainer, scale, pass);
   trainer->net->same_weights = 0;

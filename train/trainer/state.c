@@ -233,7 +233,12 @@ static int is_later_key(const char *key) {
                                       "optimizer.product",
                                       "optimizer.accum",
                                       "optimizer.aspect",
-                                      "precision.off"};
+                                      "precision.off",
+                                      "run.stream",
+                                      "run.rest",
+                                      "data.normalise",
+                                      "optimizer.correction",
+                                      "optimizer.accumulated"};
   for (size_t i = 0; i < sizeof later / sizeof *later; i++) {
     if (strcmp(key, later[i]) == 0) return 1;
   }
@@ -282,13 +287,13 @@ static int key_of(const char *text, const char *name, double *x) {
 static int steps_of(const hu_trainer *trainer, const char *text, uint64_t *steps) {
   double count, epochs;
   if (!key_of(text, "run.steps", &count) || !key_of(text, "run.epochs", &epochs)) return 0;
-  *steps = count > 0 ? (uint64_t)count : (uint64_t)epochs * trainer->steps_an_epoch;
+  *steps = count > 0 ? (uint64_t)count : hui_steps_of_epochs(trainer, (uint64_t)epochs);
   return 1;
 }
 
 /* Is a rate in a step that of a run of so many steps? */
 static int is_same_rate(const hu_trainer *trainer, double rate, uint64_t step, uint64_t steps) {
-  const uint64_t epoch = step / trainer->steps_an_epoch;
+  const uint64_t epoch = hui_epoch_of(trainer, step);
   return hui_rate_of(trainer, rate, step, epoch, steps) == hui_rate_of(trainer, rate, step, epoch, trainer->steps);
 }
 
@@ -300,7 +305,8 @@ static hu_status same_rates(const hu_trainer *trainer, const char *text, uint64_
     return hui_say(why, HU_E_TRAIN, "run.steps, run.epochs: %" PRIu64 " steps are done, and the run has %" PRIu64, step,
                    trainer->steps);
   }
-  const uint64_t each = trainer->keys.schedule.each == HU_EACH_STEP ? 1 : trainer->steps_an_epoch;
+  const hu_run_keys *keys = &trainer->keys;
+  const uint64_t each = keys->schedule.each == HU_EACH_STEP || keys->stream > 1 ? 1 : trainer->steps_an_epoch;
   for (uint64_t t = 0; steps != trainer->steps && t < step; t += each) {
     if (is_same_rate(trainer, trainer->keys.rate, t, steps) &&
         is_same_rate(trainer, trainer->keys.rate_adamw, t, steps))
@@ -309,7 +315,7 @@ static hu_status same_rates(const hu_trainer *trainer, const char *text, uint64_
                    "optimizer.schedule: the rates of '%s' depend on the length of the run, %" PRIu64
                    " steps there, %" PRIu64 " here: the steps that are done had other rates from epoch %" PRIu64
                    " on than they have in a run of this length; such a run has to begin again",
-                   hu_trainer_get(trainer, "optimizer.schedule"), steps, trainer->steps, t / trainer->steps_an_epoch);
+                   hu_trainer_get(trainer, "optimizer.schedule"), steps, trainer->steps, hui_epoch_of(trainer, t));
   }
   return HU_OK;
 }
@@ -367,7 +373,7 @@ static HU_NOINLINE hu_status resume(hu_trainer *trainer, const char *text, char 
   status = same_rates(trainer, text, step, why);
   if (status != HU_OK) return status;
   if (!trainer->source.text) {
-    status = hu_batches_open(&order, trainer->source.training.count, trainer->samples, state);
+    status = hui_open_batches(trainer, &order, state);
     if (status != HU_OK) return hui_say(why, status, "position: %s", hu_status_text(status));
   }
   status = hui_read_plan(trainer, text, why);

@@ -105,5 +105,6 @@ void hui_count_labels(hu_trainer *trainer, size_t samples, size_t counted) {
   if (!hui_has_some_labels(trainer)) return;
   for (size_t i = counted * each; i < samples * each; i++) trainer->buffers.labels[i] = HU_LABEL_NONE;
   for (size_t i = 0; i < counted * each; i++) n += trainer->buffers.labels[i] != HU_LABEL_NONE;
-  trainer->buffers.counted = (double)n / (double)(samples / trainer->batch);
+  size_t passes = samples / trainer->batch;
+  trainer->buffers.counted = (double)n / (double)(passes ? passes : 1);
 }

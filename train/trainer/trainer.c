@@ -63,6 +63,7 @@ static void end_run(hu_trainer *trainer) {
   hui_close_source(trainer);
   hui_close_feedback(trainer);
   hui_close_ramping(trainer);
+  hui_close_rest(trainer);
   hui_close_shards(trainer);
   hu_precision_free(trainer->plan);
   hu_net_free(trainer->net);
@@ -135,6 +136,8 @@ static hu_optimizer optimizer_of(const hu_run_keys *keys) {
   optimizer.iterations = (uint32_t)keys->iterations;
   optimizer.aspect = (uint8_t)keys->aspect;
   optimizer.rate_adamw = keys->rate_adamw;
+  optimizer.correction = (uint8_t)keys->correction;
+  optimizer.accumulated = keys->accumulated;
   return optimizer;
 }
 
@@ -169,8 +172,8 @@ static hu_status set_rules(hu_trainer *trainer, char *why) {
 static void set_length(hu_trainer *trainer) {
   const hu_run_keys *keys = &trainer->keys;
   size_t count = trainer->source.text ? trainer->source.split / trainer->source.window : trainer->source.training.count;
-  trainer->steps_an_epoch = count / trainer->samples;
-  trainer->steps = keys->steps ? keys->steps : keys->epochs * trainer->steps_an_epoch;
+  trainer->steps_an_epoch = trainer->source.text ? count / trainer->samples : hu_batches_of_epochs(&trainer->order, 1);
+  trainer->steps = keys->steps ? keys->steps : hui_steps_of_epochs(trainer, keys->epochs);
 }
 
 static HU_NOINLINE hu_status begin(hu_trainer *trainer, const char *folder, char *why) {
@@ -182,6 +185,8 @@ static HU_NOINLINE hu_status begin(hu_trainer *trainer, const char *folder, char
   if (keys->augment && keys->set != SET_CIFAR10 && keys->set != SET_CIFAR100) {
     return hui_say(why, HU_E_TRAIN, "data.augment: only of cifar10 and cifar100");
   }
+  if (keys->normalise && keys->set != SET_CIFAR10 && keys->set != SET_CIFAR100)
+    return hui_say(why, HU_E_TRAIN, "data.normalise: only of cifar10 and cifar100");
   if (keys->warmup && keys->schedule.kind == HU_SCHEDULE_INVERSE_ROOT)
     return hui_say(why, HU_E_TRAIN, "optimizer.warmup: not 0, and inverse_root has a warm-up of its own");
   if (keys->accumulate > 1 && keys->assignment != ASSIGN_NONE)
@@ -191,17 +196,18 @@ static HU_NOINLINE hu_status begin(hu_trainer *trainer, const char *folder, char
   if (status == HU_OK) status = hui_open_source(trainer, folder, why);
   if (status == HU_OK) status = hui_build_nets(trainer, why);
   if (status != HU_OK) return status;
+  hu_batch_state start = {keys->seed, 0, 0};
+  if (!trainer->source.text && trainer->samples <= trainer->source.training.count)
+    status = hui_open_batches(trainer, &trainer->order, start);
+  if (status != HU_OK) return hui_say(why, status, "run.batch: %s", hu_status_text(status));
   set_length(trainer);
   if (!trainer->steps_an_epoch)
     return hui_say(why, HU_E_SHAPE, "run.batch%s: more than the training set has",
                    keys->accumulate > 1 ? " times run.accumulate" : "");
-  hu_batch_state start = {keys->seed, 0, 0};
-  if (!trainer->source.text)
-    status = hu_batches_open(&trainer->order, trainer->source.training.count, trainer->samples, start);
-  if (status != HU_OK) return hui_say(why, status, "run.batch: %s", hu_status_text(status));
   trainer->begun = 1;
   trainer->stall.factor = 1;
   status = hui_make_buffers(trainer, why);
+  if (status == HU_OK) status = hui_make_rest(trainer, why);
   if (status == HU_OK) status = hui_make_shards(trainer);
   if (status == HU_OK) status = hui_make_feedback(trainer);
   if (status == HU_OK) status = set_rules(trainer, why);
@@ -246,7 +252,7 @@ static hu_status make_step(hu_trainer *trainer, uint64_t epoch, hu_trainer_repor
   trainer->optimizer.rate_adamw = rate_in(trainer, trainer->keys.rate_adamw, epoch);
   report->scale = trainer->scale.scale;
   report->rate = trainer->optimizer.rate;
-  report->epoch = trainer->step / trainer->steps_an_epoch;
+  report->epoch = hui_epoch_of(trainer, trainer->step);
   hu_status status = hui_make_pass(trainer, trainer->scale.scale, &pass);
   if (status != HU_OK) return status;
   report->forward = pass.counted.forward;
@@ -285,7 +291,7 @@ static HU_NOINLINE hu_status step(hu_trainer *trainer, hu_trainer_report *report
   hu_trainer_report ignored;
   if (!trainer) return HU_E_NULL;
   if (!trainer->net || trainer->failed) return HU_E_TRAIN;
-  uint64_t epoch = trainer->step / trainer->steps_an_epoch;
+  uint64_t epoch = hui_epoch_of(trainer, trainer->step);
   trainer->failed = 1; /* until it has succeeded */
   hu_status status = hui_trial_is_due(trainer) ? try_steps(trainer, epoch) : HU_OK;
   return status == HU_OK ? make_step(trainer, epoch, report ? report : &ignored) : status;
@@ -299,6 +305,9 @@ uint64_t hu_trainer_steps(const hu_trainer *trainer) { return trainer && trainer
 uint64_t hu_trainer_steps_an_epoch(const hu_trainer *trainer) {
   return trainer && trainer->net ? trainer->steps_an_epoch : 0;
 }
+uint64_t hu_trainer_epoch_of(const hu_trainer *trainer, uint64_t step) {
+  return trainer && trainer->net ? hui_epoch_of(trainer, step) : 0;
+}
 uint64_t hu_trainer_at(const hu_trainer *trainer) { return trainer ? trainer->step : 0; }
 int hu_trainer_done(const hu_trainer *trainer) { return !trainer || !trainer->net || trainer->step >= trainer->steps; }
 hu_net *hu_trainer_net(const hu_trainer *trainer) { return trainer ? trainer->net : NULL; }
@@ -308,8 +317,7 @@ uint64_t hu_trainer_digest(const hu_trainer *trainer) { return trainer ? hu_net_
 
 typedef struct look_tally {
   double loss, right, rows, squares, sum, sum_of_squares;
-  double whole;  /* batches that the loss is of; where some rows have no label, rows */
-  double part;   /* loss of the examples of a set that has no whole batch; else 0 */
+  double whole;  /* examples that the loss is of; where some rows have no label, rows */
   double *score; /* of each example; NULL: not needed */
 } look_tally;
 
@@ -350,7 +358,7 @@ static hu_status tally_targets(const hu_trainer *trainer, size_t n, look_tally *
   return HU_OK;
 }
 
-/* The loss of n examples that are less than a batch, whose other rows repeat the last one. Rows without a label do
+/* Computes the loss of n examples that are less than a batch, whose other rows repeat the last one. Rows without a label do
  * not count in the loss; rows with targets have no error once their targets are what the net answers. */
 static hu_status lose_part(hu_trainer *trainer, size_t n, float *loss) {
   size_t all = hui_net_rows(trainer->net, trainer->ends.output) * hui_net_cols(trainer->net, trainer->ends.output),
@@ -369,29 +377,23 @@ static hu_status tally_batch(hu_trainer *trainer, int on, size_t b, int labels, 
   size_t n;
   float loss;
   hu_status status = hui_feed_to_see(trainer, on, b, &n);
-  int only_part = status == HU_OK && n < trainer->batch && hui_batches_to_see(trainer, on) == 1;
   if (status == HU_OK) status = hu_net_forward(trainer->net, 0, &loss);
-  if (status == HU_OK && only_part && !hui_has_some_labels(trainer)) status = lose_part(trainer, n, &loss);
+  int some = hui_has_some_labels(trainer);
+  if (status == HU_OK && n < trainer->batch && !some) status = lose_part(trainer, n, &loss);
   if (status != HU_OK) return status;
   double mean = ldexp((double)loss * (double)trainer->shards.count, (int)trainer->keys.power);
-  if (hui_has_some_labels(trainer)) {
-    tally->loss += mean * trainer->buffers.counted;
-    tally->whole += trainer->buffers.counted;
-  } else if (n == trainer->batch) {
-    tally->loss += mean;
-    tally->whole++;
-  } else if (only_part) {
-    tally->part = mean;
-  }
+  double counted = some ? trainer->buffers.counted : (double)n;
+  tally->loss += mean * counted;
+  tally->whole += counted;
   if (tally->score) status = keep_scores(trainer, b, n, tally->score);
   if (status != HU_OK) return status;
   return labels ? tally_labels(trainer, n, tally) : tally_targets(trainer, n, tally);
 }
 
-/* Processes take every size-th batch each; of every batch they exchange its loss, whether it is whole, its answers, and
- * its loss as a part, so that the sums are made in one order by all. */
+/* Processes take every size-th batch each; of every batch they exchange its loss, how much it counts, and its answers,
+ * so that the sums are made in one order by all. */
 static hu_status tally_shared(hu_trainer *trainer, int on, look_tally *tally) {
-  enum { SHARED = 5 };
+  enum { SHARED = 4 };
   size_t batches = hui_batches_to_see(trainer, on), size = (size_t)trainer->ranks.size;
   double *shared = calloc(batches * SHARED + 1, sizeof *shared);
   if (!shared) return HU_E_MEMORY;
@@ -399,7 +401,7 @@ static hu_status tally_shared(hu_trainer *trainer, int on, look_tally *tally) {
   for (size_t b = (size_t)trainer->ranks.rank; b < batches && status == HU_OK; b += size) {
     look_tally one = {.score = tally->score};
     status = tally_batch(trainer, on, b, 1, &one);
-    const double of_batch[SHARED] = {one.loss, one.whole, one.right, one.rows, one.part};
+    const double of_batch[SHARED] = {one.loss, one.whole, one.right, one.rows};
     memcpy(shared + b * SHARED, of_batch, sizeof of_batch);
   }
   if (status == HU_OK) status = trainer->ranks.sum(trainer->ranks.context, batches * SHARED, shared);
@@ -408,7 +410,6 @@ static hu_status tally_shared(hu_trainer *trainer, int on, look_tally *tally) {
     tally->whole += shared[b * SHARED + 1];
     tally->right += shared[b * SHARED + 2];
     tally->rows += shared[b * SHARED + 3];
-    tally->part += shared[b * SHARED + 4];
   }
   free(shared);
   return status;
@@ -455,7 +456,7 @@ static HU_NOINLINE hu_status evaluate(hu_trainer *trainer, int on, hu_trainer_se
     status = hui_translate(trainer, &ranked.bleu);
   if (status != HU_OK) return status;
   *seen = ranked;
-  seen->loss = tally.whole > 0 ? tally.loss / tally.whole : tally.rows > 0 ? tally.part : none;
+  seen->loss = tally.whole > 0 ? tally.loss / tally.whole : none;
   seen->perplexity = trainer->source.text || sentences ? hui_exp_of_loss(seen->loss) : (double)NAN;
   seen->accuracy = labels ? tally.right / tally.rows : (double)NAN;
   seen->r2 = labels ? (double)NAN : 1 - tally.squares / (tally.sum_of_squares - tally.sum * tally.sum / tally.rows);

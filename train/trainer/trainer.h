@@ -29,6 +29,7 @@ enum {
   SET_CLICKS
 };
 enum { LOSS_DEFAULT, LOSS_CROSS_ENTROPY, LOSS_SQUARED_ERROR, LOSS_ABSOLUTE_ERROR, LOSS_SMOOTH_L1, LOSS_LOGISTIC };
+enum { NORMALISE_SET, NORMALISE_MEANS, NORMALISE_IMAGE };
 enum { EXEMPT_NONE = 0, EXEMPT_FIRST = 1, EXEMPT_LAST = 2, EXEMPT_BOTH = 3 };
 enum { AFTER_FORWARD, AFTER_BACKWARD, AFTER_BOTH };
 enum { FEEDBACK_NONE, FEEDBACK_OWN, FEEDBACK_SUM };
@@ -42,12 +43,13 @@ typedef struct hu_own_accum {
 
 /* The values of keys, read. Texts are those of the trainer's table. */
 typedef struct hu_run_keys {
-  uint64_t seed, batch, accumulate, epochs, steps, threads, device;
+  uint64_t seed, batch, accumulate, stream, rest, epochs, steps, threads, device;
   uint64_t set, count, test, size, classes, features, window, users, items, rank, implicit, raw, coarse, augment,
       data_seed;
   double deviation, noise;
   uint64_t vocabulary, by_count, on_valid; /* by_count: 1: tokens by their number; on_valid: 1: evaluations are on it */
   uint64_t negatives, candidates;
+  uint64_t normalise; /* NORMALISE_ */
   const char *path, *labels, *valid_file, *test_file, *target, *valid_target, *test_target;
   const char *checksum;
   uint64_t categories, translate; /* translate: 1: evaluations of parallel text have a BLEU */
@@ -67,6 +69,9 @@ typedef struct hu_run_keys {
   hu_mode update, decay_mode, momentum_mode;
   hu_rounding stored_m, stored_v;
   uint64_t iterations, aspect; /* aspect: HU_MUON_ */
+  uint64_t correction;         /* HU_ADAM_ */
+  double accumulated;          /* the first number of Adagrad's sums */
+  const char *lazy;            /* patterns of parameters */
   double rate_adamw;
   hu_format product;
   hu_accum sums; /* of Muon's products */
@@ -157,6 +162,12 @@ typedef struct hu_trial {
   uint64_t steps; /* made so far */
 } hu_trial;
 
+/* What passes over the last batch of a stream, which is smaller than others. */
+typedef struct hu_rest {
+  hu_net *net; /* of that batch, beside the trainer's; NULL: there is none */
+  float *row;  /* in the engine's memory: gradients of all parameters, then running statistics */
+} hu_rest;
+
 /* The batches of a step. */
 typedef struct hu_batch_buffers {
   float *x, *y;
@@ -180,6 +191,7 @@ struct hu_trainer {
   hu_shards shards;
   hu_feedback feedback;
   hu_trial trial;
+  hu_rest rest;
   hu_net *net;
   hu_model model;     /* what is built: keys.model, or model.file */
   char *network;      /* the text of model.file; NULL: it has not been read */
@@ -311,6 +323,27 @@ typedef struct hu_pass {
 hu_status hui_make_pass(hu_trainer *trainer, float scale, hu_pass *pass);
 /* Adds the counts of all tensors to those of the report (counts.c). */
 void hui_count_tensors(const hu_trainer *trainer, hu_trainer_report *report);
+
+/* ---- streams of epochs and their last batches (rest.c) ---- */
+/* Opens the order of batches at a state. */
+hu_status hui_open_batches(const hu_trainer *trainer, hu_batches *order, hu_batch_state state);
+/* Return the steps of so many epochs, and the epoch in which a step takes its first example, both from 0. */
+uint64_t hui_steps_of_epochs(const hu_trainer *trainer, uint64_t epochs);
+uint64_t hui_epoch_of(const hu_trainer *trainer, uint64_t step);
+/* Builds the net of the last batch, if it is smaller and kept; frees it. */
+hu_status hui_make_rest(hu_trainer *trainer, char *why);
+void hui_close_rest(hu_trainer *trainer);
+/* Runs the last batch forward and backward; the gradients are then the trainer's. */
+hu_status hui_pass_rest(hu_trainer *trainer, float scale, hu_pass *pass);
+/* Adds the layers of the model and its losses to a net; *loss is the loss's value (build.c). */
+hu_status hui_add_layers(hu_trainer *trainer, hu_net *net, hu_model_ends *ends, int *loss, char *why);
+/* Return how many numbers the gradients of all parameters, and all running statistics, have (shards.c). */
+size_t hui_gradient_numbers(const hu_net *net);
+size_t hui_running_numbers(const hu_net *net);
+/* Adds the counts of a net to those of the report; weights: 1: those of its parameters, too (counts.c). */
+void hui_count_net(hu_net *net, int weights, hu_trainer_report *report);
+/* Returns the largest magnitude among gradients of values and parameters; `loss` is the last value (shards.c). */
+float hui_largest_gradient(hu_net *net, int loss);
 
 /* ---- what shards leave (kept.c); rows are in the engine's memory ---- */
 /* Allocates the rows; their sizes are known, and there are several shards. */

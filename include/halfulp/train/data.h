@@ -63,6 +63,11 @@ HU_API HU_MUST_CHECK hu_status hu_data_split(hu_data *training, hu_data *test, c
 /* x = (x - mean[c]) / deviation[c], two binary32 operations, c the channel. HU_E_SHAPE: a deviation that is not
  * positive and finite; then nothing is changed. */
 HU_API HU_MUST_CHECK hu_status hu_data_normalise(hu_data *z, const float *mean, const float *deviation);
+/* Standardises n images of `count` numbers each, in place, each by its own mean and deviation (TensorFlow's
+ * per_image_standardization). Of the numbers x of an image, in binary64, one rounding for each operation, sums in order
+ * from 0: mean = (sum of x) / count; d = x - mean; deviation = sqrt((sum of d d) / count), or 1 / sqrt(count) where that
+ * is larger; z = d / deviation, rounded to binary32. */
+HU_API void hu_standardise_n(size_t n, size_t count, float *x);
 /* What CIFAR images are usually normalised by. */
 #define HU_CIFAR10_MEAN \
   { 0.4914f, 0.4822f, 0.4465f }
@@ -334,20 +339,30 @@ typedef struct hu_batch_state {
   uint64_t position; /* batches of this epoch that are done */
 } hu_batch_state;
 
-/* Batches of `batch` examples in an order of its own for each epoch, a function of (seed, epoch, count); the last
- * incomplete batch is left out. */
+/* Batches of `batch` examples in an order of its own for each epoch, a function of (seed, epoch, count). `epochs` of
+ * them are one stream, so that batches cross epochs; what is left at its end is less than a batch, and left out or a
+ * batch of its own. state.epoch counts streams, and state.position the batches of this one. */
 typedef struct hu_batches {
   size_t count, batch;
   hu_batch_state state;
   uint32_t *order; /* of the epoch `ordered` */
   uint64_t ordered;
+  uint64_t epochs; /* of a stream: 1 */
+  int keeps;       /* 1: the last, incomplete batch is a batch; 0 */
+  size_t given;    /* examples of the batch given last */
+  uint32_t *index; /* of that */
 } hu_batches;
 
 /* From any state: (seed, 0, 0) is the start. HU_E_SHAPE: count is 0 or 2^32 and above, batch is 0 or above count, or
  * position is above count / batch. */
 HU_API HU_MUST_CHECK hu_status hu_batches_open(hu_batches *z, size_t count, size_t batch, hu_batch_state state);
-/* Indices of the next batch, valid until the next call; the state moves. After the last batch of an epoch position is
- * count / batch, and the next call begins the next epoch. */
+/* The same in streams of `epochs` epochs. HU_E_SHAPE, too: epochs is 0 or above 2^24, keeps not 0 or 1. */
+HU_API HU_MUST_CHECK hu_status hu_batches_open_streams(hu_batches *z, size_t count, size_t batch, uint64_t epochs,
+                                                       int keeps, hu_batch_state state);
+/* Batches of so many epochs, which are the first ones of a stream. */
+HU_API uint64_t hu_batches_of_epochs(const hu_batches *b, uint64_t epochs);
+/* Indices of the next batch, valid until the next call, b->given of them; the state moves. After the last batch of a
+ * stream position is hu_batches_of_epochs(b, b->epochs), and the next call begins the next one. */
 HU_API const uint32_t *hu_batches_next(hu_batches *b);
 /* The random words of the batch given last, for a use (HU_USE_): child position of child epoch of that use. */
 HU_API hu_stream hu_batches_stream(const hu_batches *b, uint64_t use);

@@ -589,8 +589,9 @@ HU_API HU_MUST_CHECK hu_status hu_net_update_parameter(hu_net *net, int paramete
 typedef struct hu_parameter_rule {
   double rate, decay; /* factors: 1 and 1; not negative, finite */
   uint8_t unclipped;  /* 1: the norm of hu_gradient_rules does not count its gradient, nor is that multiplied; 0 */
+  uint8_t lazy;       /* 1: rows whose gradients are all 0 keep weights, moments and Kahan terms; nothing to Muon */
 } hu_parameter_rule;
-/* {1, 1, 0}: all parameters have it at first. */
+/* {1, 1, 0, 0}: all parameters have it at first. */
 HU_API hu_parameter_rule hu_parameter_rule_none(void);
 /* HU_E_SHAPE: no such parameter; HU_E_TRAIN: a factor out of range. */
 HU_API HU_MUST_CHECK hu_status hu_net_rule_parameter(hu_net *net, int parameter, const hu_parameter_rule *rule);

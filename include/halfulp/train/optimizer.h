@@ -21,8 +21,9 @@
  *          m = Q(Q(beta1 m) + Q((1 - beta1) g))
  *          v = Q(Q(beta2 v) + Q((1 - beta2) Q(g g)))
  *          u = Q(Q(m / Q(1 - beta1^t)) / Q(Q(sqrt(Q(v / Q(1 - beta2^t)))) + eps))
+ *          or, with `correction` outside or none,  u = Q(m / Q(Q(sqrt(v)) + eps))
  *          u = D(u + Q(decay w))            unless `coupled`, if decay is not 0
- *          u = Q(rate u)
+ *          u = Q(rate u), with `correction` outside the rate (rate sqrt(1 - beta2^t)) / (1 - beta1^t)
  *   Adagrad:
  *          g = D(g + Q(decay w))            if decay is not 0
  *          v = Q(v + Q(g g))
@@ -42,7 +43,8 @@
  * fp(6,9,0): L2 regularisation, momentum and weight update are three AXPYs there. The products inside them are rounded
  * to nearest; the paper does not say how.
  *
- * 1 - beta is computed in binary64 from the rounded beta, as is beta^t, by t multiplications. With `fused`, SGD ends
+ * 1 - beta is computed in binary64 from the rounded beta, as is beta^t, by t multiplications; so is the rate that is
+ * multiplied by the correction, one rounding for each operation, before it is rounded into `state`. With `fused`, SGD ends
  * with w = w - rate d, one binary32 fused multiply-add, in place of u. `nesterov` is the momentum of Sutskever et al.,
  * On the importance of initialization and momentum in deep learning (ICML 2013), in the form of torch.optim.SGD: the
  * gradient is that at the weights, and the update looks one step of momentum ahead. state = weight = binary32 is the
@@ -111,6 +113,14 @@ enum {
   HU_UPDATE_KAHAN = 1  /* with Kahan summation */
 };
 
+/* How AdamW corrects moments that begin with 0. */
+enum {
+  HU_ADAM_INSIDE = 0, /* m and v are divided, eps is added behind the root (Kingma, Ba; PyTorch) */
+  HU_ADAM_OUTSIDE =
+      1,           /* the rate is multiplied, and eps is added to the root of v (TensorFlow); decay only `coupled` */
+  HU_ADAM_NONE = 2 /* none (the published code of BERT) */
+};
+
 /* Muon's factor, of a matrix with so many inputs and outputs. */
 enum {
   HU_MUON_SPECTRAL = 0, /* spectral: sqrt(max(1, outputs / inputs))  (Jordan et al.) */
@@ -139,6 +149,8 @@ typedef struct hu_optimizer {
   uint32_t iterations;   /* Muon: 0 to 64 */
   uint8_t aspect;        /* Muon: HU_MUON_: the factor */
   double rate_adamw;     /* hu_net_update with Muon: the rate of parameters that AdamW updates */
+  uint8_t correction;    /* AdamW: HU_ADAM_: the correction of moments */
+  double accumulated;    /* Adagrad: what v begins with, rounded into `state` */
 } hu_optimizer;
 
 /* Steps so far, and beta1^t, beta2^t. Before the first step: {0, 1, 1}. */
@@ -154,7 +166,8 @@ typedef struct hu_optimizer_matrix {
 } hu_optimizer_matrix;
 
 /* One tensor's arrays, of equal length, that do not overlap. m: NULL for SGD and Muon without momentum and for Adagrad;
- * v: AdamW, Adagrad; c: Kahan; else NULL. All but w and g are zero before the first step. */
+ * v: AdamW, Adagrad; c: Kahan; else NULL. All but w and g are zero before the first step; of Adagrad v is
+ * `accumulated`, rounded into `state`. */
 typedef struct hu_optimizer_arrays {
   float *w;
   const float *g;
@@ -169,7 +182,7 @@ typedef struct hu_update_counts {
 
 /* Rate 0.01, momentum 0.9; AdamW: rate 0.001, beta 0.9 and 0.999, eps 1e-8; Adagrad: rate 0.01, eps 1e-10; Muon: rate
  * 0.02, momentum 0.95, nesterov, 5 iterations in the same format under fp32, spectral; AdamW beside it: rate 3e-4, beta
- * 0.9 and 0.95, eps 1e-10; no decay; weights in the same format, rounded to nearest even; stored_m and stored_v keep.
+ * 0.9 and 0.95, eps 1e-10; no decay; weights in the same format, rounded to nearest even; stored_m and stored_v keep; correction inside, accumulated 0.
  * Narrow formats do not keep all of these numbers, and hu_optimizer_check then refuses them: 0.999 is 1 in bfloat16,
  * 1e-8 is 0 in binary16. */
 HU_API hu_optimizer hu_optimizer_sgd(hu_format format);     /* gradient descent with momentum */

@@ -126,6 +126,15 @@ typedef struct hu_trainer_ranks {
  * and size is above 1; HU_E_SHAPE: the run has begun, or rank is not from 0 to size - 1. */
 HU_API HU_MUST_CHECK hu_status hu_trainer_set_ranks(hu_trainer *trainer, const hu_trainer_ranks *ranks);
 
+/* ---- streams of epochs ----
+ *
+ * With run.stream = K, K epochs are one stream that is cut into batches, so that batches cross epochs
+ * (hu_batches_open_streams). What a stream has behind its last whole batch is left out (run.rest = drop) or a batch of
+ * its own (keep). That batch of r examples is a pass of a net with r samples: the loss is the mean over them, and
+ * batch norms have their mean and variance. It has the random words of every other batch, from word 0 on. It does not go
+ * with run.accumulate, parallel.shards, assignments and precision.history. Values of the net that are looked at after
+ * such a step are those of the step before it; gradients and counts of roundings are its own. */
+
 /* ---- accumulated gradients ----
  *
  * With run.accumulate = N a step has N batches of run.batch samples each, and one update (OpenSeq2Seq's iter_size). Its
@@ -181,9 +190,11 @@ typedef struct hu_trainer_report {
 HU_API HU_MUST_CHECK hu_status hu_trainer_step(hu_trainer *trainer, hu_trainer_report *report);
 /* Steps of the whole run (0: not begun), of an epoch, done so far; and 1 where all are done. */
 HU_API uint64_t hu_trainer_steps(const hu_trainer *trainer);          /* steps of the whole run */
-HU_API uint64_t hu_trainer_steps_an_epoch(const hu_trainer *trainer); /* steps of an epoch */
-HU_API uint64_t hu_trainer_at(const hu_trainer *trainer);             /* steps done so far */
-HU_API int hu_trainer_done(const hu_trainer *trainer);                /* 1: all are done */
+HU_API uint64_t hu_trainer_steps_an_epoch(const hu_trainer *trainer); /* steps of the first epoch of a stream */
+/* Returns the epoch, from 0, in which a step takes its first example; step: its number from 0. */
+HU_API uint64_t hu_trainer_epoch_of(const hu_trainer *trainer, uint64_t step);
+HU_API uint64_t hu_trainer_at(const hu_trainer *trainer); /* steps done so far */
+HU_API int hu_trainer_done(const hu_trainer *trainer);    /* 1: all are done */
 
 /* Sets that an evaluation can be on. */
 enum {
@@ -192,8 +203,8 @@ enum {
 };
 /* What an evaluation found. */
 typedef struct hu_trainer_seen {
-  double loss;     /* mean over whole batches, without the factor of loss.power; of a set that is less than a batch over
-                      its examples; of parallel text and of masked language models over all words that are asked for */
+  double
+      loss; /* mean over all examples, without the factor of loss.power; of parallel text and of masked language models over all words that are asked for */
   double accuracy; /* share of right answers, of all examples; NaN where there are no classes */
   double r2; /* 1 - sum of squared errors / sum of squared deviations from the mean; NaN where there are classes */
   double perplexity; /* e to the loss, of a language model (text, words, parallel); NaN of any other */

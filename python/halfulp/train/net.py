@@ -379,7 +379,8 @@ class Net(NetView):
             for number in self._chosen(names, self.parameter_names, 'parameter'):
                 abi.check(abi.train().hu_net_muon_parameter(net, number, 0), self.parameter_names[number])
 
-    def set_rules(self, names: Names, rate: float = 1, decay: float = 1, unclipped: bool = False) -> None:
+    def set_rules(self, names: Names, rate: float = 1, decay: float = 1, unclipped: bool = False,
+                  lazy: bool = False) -> None:
         """How parameters, or patterns of them ("*.bias"), are updated otherwise than others.
 
         Parameters
@@ -390,8 +391,10 @@ class Net(NetView):
             Factors of the optimizer's rate and decay: ``set_rules('*.bias', rate=2, decay=0)``.
         unclipped : bool
             The norm that clips does not count their gradients, and does not change them.
+        lazy : bool
+            Rows whose gradients are all 0 stay as they are: rows of embeddings that a batch does not have.
         """
-        rule = s.hu_parameter_rule(rate, decay, unclipped)
+        rule = s.hu_parameter_rule(rate, decay, unclipped, lazy)
         with self._held as net:
             for number in self._chosen(names, self.parameter_names, 'parameter'):
                 abi.check(abi.train().hu_net_rule_parameter(net, number, abi.address(rule)), self.parameter_names[number])

@@ -96,6 +96,7 @@ def _contiguous(argument: str, array: Any) -> np.ndarray:
 
 _KINDS = ('sgd', 'adamw', 'adagrad', 'muon')
 _ASPECTS = ('spectral', 'rms', 'one')
+_CORRECTIONS = ('inside', 'outside', 'none')
 
 
 class Optimizer:
@@ -120,6 +121,10 @@ class Optimizer:
         Step t and tensor number i draw from the key (stream.key + i), counter (stream.counter + t 2^32).
     rate, momentum, beta1, beta2, eps, decay : float
         Defaults: 0.01 (AdamW 0.001, Muon 0.02), 0.9 (Muon 0.95), 0.9, 0.999 (Muon 0.95), 1e-8 (Adagrad, Muon 1e-10), 0.
+    accumulated : float
+        Adagrad: what the sums of squares begin with (0), rounded into `format`.
+    correction : "inside", "outside" or "none"
+        AdamW: moments are divided; or the rate is multiplied, in TensorFlow's form; or neither.
     coupled, fused, nesterov : bool
         AdamW: decay goes into the gradient; SGD: the weight's last step has one rounding; SGD, Muon: the update is of
         g + momentum m; without it Muon does so, and SGD does not.
@@ -141,7 +146,7 @@ class Optimizer:
                  iterations: Optional[int] = None, product: Optional[FormatLike] = None,
                  accum: Optional[AccumulatorLike] = None, aspect: Optional[str] = None,
                  outputs_first: Optional[bool] = None, stored_m: Union[Rounding, str] = 'keep', stored_v: Union[Rounding, str] = 'keep',
-                 **numbers: float) -> None:
+                 correction: str = 'inside', **numbers: float) -> None:
         if kind not in _KINDS or update not in ('round', 'kahan'):
             raise abi.HalfulpValueError('kind {!r}, update {!r}: there are {}; round, kahan'.format(
                 kind, update, ', '.join(_KINDS)))
@@ -150,6 +155,8 @@ class Optimizer:
         self._c = getattr(library, 'hu_optimizer_' + kind)(state._c)
         self._c.weight = (state if weight is None else Format(weight))._c
         self._c.update, self._c.coupled, self._c.fused = ('round', 'kahan').index(update), coupled, fused
+        abi.word('correction', correction, _CORRECTIONS)
+        self._c.correction = _CORRECTIONS.index(correction)
         if nesterov is not None:
             self._c.nesterov = nesterov
         self._outputs_first = bool(outputs_first)
@@ -157,7 +164,7 @@ class Optimizer:
                             outputs_first=outputs_first, rate_adamw=numbers.get('rate_adamw')))
         self._c.stored_m, self._c.stored_v = Rounding(stored_m)._c, Rounding(stored_v)._c
         for name, value in numbers.items():
-            if name not in ('rate', 'momentum', 'beta1', 'beta2', 'eps', 'decay', 'rate_adamw'):
+            if name not in ('rate', 'momentum', 'beta1', 'beta2', 'eps', 'decay', 'rate_adamw', 'accumulated'):
                 raise abi.HalfulpTypeError('Optimizer: there is no argument {!r}'.format(name))
             setattr(self._c, name, value)
         self._c.mode = mode_of(mode)._c
@@ -217,6 +224,16 @@ class Optimizer:
         names = {'sgd': momentum, 'adamw': ['m', 'v'], 'adagrad': ['v'], 'muon': momentum}[_KINDS[self._c.kind]]
         return names + (['c'] if self._c.update == 1 else [])
 
+    def _first_sum(self) -> float:
+        """What sums of squares begin with, in the format of the state: the first sum of a step without a gradient."""
+        w, g, v = (np.array([x], np.float32) for x in (0, 0, self._c.accumulated))
+        arrays, matrix = s.hu_optimizer_arrays(w.ctypes.data, g.ctypes.data, None, v.ctypes.data, None), s.hu_optimizer_matrix(1, 1, 0)
+        once = self._c.copy()
+        once.update, once.decay = 0, 0.0
+        abi.check(abi.train().hu_optimizer_step_matrix(abi.address(matrix), abi.address(arrays), abi.address(once),
+                                                       abi.address(s.hu_optimizer_time(1, 1.0, 1.0)), Stream(0, 0)._record(), None, None), 'accumulated')
+        return float(v[0])
+
     def step(self, weights: Sequence[np.ndarray], gradients: Sequence[np.ndarray]) -> None:
         """One step of all tensors: float32 arrays on the grid of their format, contiguous; weights change in place. Muon
         takes arrays of two dimensions.
@@ -239,7 +256,9 @@ class Optimizer:
                     g.shape, w.shape))
             pairs.append((w, g.copy() if np.may_share_memory(w, g) else g))
         if not self._more:
-            self._more = [{name: np.zeros(w.shape, np.float32) for name in self._state_names()} for w, _ in pairs]
+            first = {'v': self._first_sum()} if self._c.kind == _KINDS.index('adagrad') else {}
+            self._more = [{name: np.full(w.shape, first.get(name, 0), np.float32) for name in self._state_names()}
+                          for w, _ in pairs]
         now, counts = self._now.copy(), s.hu_update_counts()
         abi.train().hu_optimizer_tick(abi.address(now), abi.address(self._c))
         for number, (w, g) in enumerate(pairs):

@@ -43,7 +43,7 @@ class Report(NamedTuple):
 class Seen(NamedTuple):
     """What an evaluation found."""
 
-    loss: float  # mean over whole batches, or a smaller set's examples, without the factor of loss.power
+    loss: float  # mean over all examples, without the factor of loss.power
     accuracy: float  # share of right answers; NaN where there are no classes
     r2: float  # 1 - squared errors / squared deviations from the mean; NaN where there are classes
     perplexity: float = float('nan')  # e to the loss; NaN where the network is no language model

@@ -474,6 +474,50 @@ static void shipped_text(void **state) {
   hu_text_free(&text);
 }
 
+/* Two epochs of 10 as one stream, in batches of 4: the third one crosses; with 7 the last one has 6 left. */
+static void streams(void **state) {
+  uint32_t order[20];
+  hu_batches b;
+  (void)state;
+  for (uint64_t stream = 0; stream < 2; stream++) {
+    for (uint64_t e = 0; e < 2; e++)
+      hu_permutation(10, order + 10 * e, hu_stream_child(hu_stream_of_use(3, HU_USE_ORDER), 2 * stream + e));
+    for (int keeps = 0; keeps < 2; keeps++) {
+      size_t batch = keeps ? 7 : 4, at = 0;
+      assert_int_equal(hu_batches_open_streams(&b, 10, batch, 2, keeps, (hu_batch_state){3, stream, 0}), HU_OK);
+      assert_int_equal(hu_batches_of_epochs(&b, 2), keeps ? 3 : 5);
+      for (size_t i = 0; i < hu_batches_of_epochs(&b, 2); i++, at += b.given) {
+        const uint32_t *index = hu_batches_next(&b);
+        assert_memory_equal(index, order + at, b.given * sizeof *order);
+        assert_int_equal(b.given, at + batch > 20 ? 20 - at : batch);
+      }
+      assert_int_equal(at, 20);
+      assert_int_equal(b.state.epoch, stream);
+      (void)hu_batches_next(&b);
+      assert_true(b.state.epoch == stream + 1 && b.state.position == 1);
+      hu_batches_free(&b);
+    }
+  }
+  assert_int_equal(hu_batches_open_streams(&b, 10, 4, 0, 0, (hu_batch_state){3, 0, 0}), HU_E_SHAPE);
+  assert_int_equal(hu_batches_open_streams(&b, 10, 4, 1, 2, (hu_batch_state){3, 0, 0}), HU_E_SHAPE);
+}
+
+/* (1, 3, 5, 7) has the mean 4 and the deviation sqrt(5); (5, 5, 5, 6) a deviation below 1/2, which is 1/sqrt(4). */
+static void standardised(void **state) {
+  float x[8] = {1, 3, 5, 7, 5, 5, 5, 6};
+  const float expected[8] = {(float)(-3 / sqrt(5)),
+                             (float)(-1 / sqrt(5)),
+                             (float)(1 / sqrt(5)),
+                             (float)(3 / sqrt(5)),
+                             -0.5f,
+                             -0.5f,
+                             -0.5f,
+                             1.5f};
+  (void)state;
+  hu_standardise_n(2, 4, x);
+  for (int i = 0; i < 8; i++) assert_true(x[i] == expected[i]);
+}
+
 static void normalised(void **state) {
   (void)state;
   static const float mean[3] = HU_CIFAR10_MEAN, deviation[3] = HU_CIFAR10_DEVIATION, none[3] = {1, 0, 1};
@@ -493,9 +537,10 @@ static void normalised(void **state) {
 
 int main(int argc, char **argv) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(cifar_files), cmocka_unit_test(idx_files),    cmocka_unit_test(npy_files),
-      cmocka_unit_test(texts),       cmocka_unit_test(mutations),    cmocka_unit_test(paths),
-      cmocka_unit_test(digits),      cmocka_unit_test(shipped_text), cmocka_unit_test(normalised)};
+      cmocka_unit_test(cifar_files),  cmocka_unit_test(idx_files),    cmocka_unit_test(npy_files),
+      cmocka_unit_test(texts),        cmocka_unit_test(mutations),    cmocka_unit_test(paths),
+      cmocka_unit_test(digits),       cmocka_unit_test(shipped_text), cmocka_unit_test(normalised),
+      cmocka_unit_test(standardised), cmocka_unit_test(streams)};
   if (argc < 2) return 2;
   shipped = argv[1];
   return cmocka_run_group_tests_name("data", tests, NULL, NULL);

@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* Evaluations of a test set that is less than a batch: the loss of its examples, as in a run whose batch it is. */
+/* Evaluations of a test set that is no multiple of a batch: the loss of its examples, as in a run whose batch it is. */
 #include <math.h>
 #include <stdio.h>
 
 #include "tests/support/cmocka.h"
 #include "tests/train/trainer/trainers.h"
+
+enum { HU_LINE = 1 << 16 };
 
 static hu_trainer_seen seen_by(const char *const *pairs, const char *test, const char *batch) {
   hu_trainer_seen seen;
@@ -20,8 +22,8 @@ static hu_trainer_seen seen_by(const char *const *pairs, const char *test, const
 static int near(double x, double y) { return x == y || fabs(x - y) <= 1e-6 * fabs(y); }
 
 static void as_one_batch(const char *const *pairs) {
-  static const char *const counts[] = {"1", "5", "31"};
-  for (int i = 0; i < 3; i++) {
+  static const char *const counts[] = {"1", "5", "31", "33", "63"};
+  for (int i = 0; i < 5; i++) {
     hu_trainer_seen part = seen_by(pairs, counts[i], "32"), whole = seen_by(pairs, counts[i], counts[i]);
     if (!(part.loss > 0) || !near(part.loss, whole.loss))
       fail_msg("%s of %s: loss %.17g, in a batch of its own %.17g", counts[i], pairs[1], part.loss, whole.loss);
@@ -41,11 +43,12 @@ static void test_labels(void **state) {
   as_one_batch(PAIRS("data.set", "gratings", SHORT, "model.net", "mlp", "loss.smoothing", "0.1"));
 }
 
-/* Where there is a whole batch, the loss is of whole batches alone. */
+/* The last example counts as much as each of those in whole batches. */
 static void test_more(void **state) {
   (void)state;
   const char *const *pairs = PAIRS("data.set", "gratings", SHORT, "model.net", "mlp(layers=1,units=16)");
-  assert_true(seen_by(pairs, "33", "32").loss == seen_by(pairs, "32", "32").loss);
+  double some = seen_by(pairs, "32", "32").loss, all = seen_by(pairs, "33", "32").loss;
+  assert_true(some != all && fabs(all - some) < 0.2 * some);
 }
 
 static void test_targets(void **state) {
@@ -56,6 +59,87 @@ static void test_targets(void **state) {
   as_one_batch(PAIRS("data.set", "teacher", "data.features", "7", SHORT, "model.net", "mlp(layers=1,units=8)"));
   as_one_batch(PAIRS("data.set", "teacher", SHORT, "model.net", "mlp", "loss.kind", "smooth_l1", "loss.beta", "0.5"));
   as_one_batch(PAIRS("data.set", "teacher", SHORT, "model.net", "mlp", "loss.kind", "absolute_error"));
+}
+
+/* Gradients and loss of the last step, of weights that stay. */
+static size_t last_step(float *gradients, double *loss, size_t count, const char *batch, const char *const *pairs) {
+  hu_trainer_report report;
+  hu_trainer *trainer = with(pairs);
+  set(trainer, "run.batch", batch);
+  begin(trainer);
+  assert_int_equal(hu_trainer_steps(trainer), count);
+  while (!hu_trainer_done(trainer)) assert_int_equal(hu_trainer_step(trainer, &report), HU_OK);
+  *loss = report.loss;
+  size_t n = gradients_of(trainer, gradients);
+  hu_trainer_free(trainer);
+  return n;
+}
+
+/* What is left of 40 examples behind a batch of 32 are 8, which are the last of 5 batches of 8 as well. */
+static void test_rest(void **state) {
+  static float a[20000], b[20000];
+  const char *const *const runs[] = {
+      PAIRS("data.set", "gratings", "data.count", "40", "data.test", "8", "run.rest", "keep", "run.epochs", "1",
+            "optimizer.rate", "0", "model.net", "conv(channels=4/8)"),
+      PAIRS("data.set", "gratings", "data.count", "40", "data.test", "8", "run.rest", "keep", "run.epochs", "1",
+            "optimizer.rate", "0", "model.net", "mlp(layers=1,units=16)", "precision.system", "s2fp8"),
+      PAIRS("data.set", "least_squares", "data.count", "40", "data.test", "8", "run.rest", "keep", "run.epochs", "1",
+            "optimizer.rate", "0", "model.net", "linear"),
+      PAIRS("data.set", "ratings", "data.count", "40", "data.test", "8", "run.rest", "keep", "run.epochs", "1",
+            "optimizer.rate", "0", "model.net", "ncf", "data.implicit", "yes", "precision.system", "bfloat16")};
+  (void)state;
+  for (size_t i = 0; i < sizeof runs / sizeof *runs; i++) {
+    double loss_a, loss_b;
+    size_t n = last_step(a, &loss_a, 2, "32", runs[i]);
+    assert_int_equal(last_step(b, &loss_b, 5, "8", runs[i]), n);
+    assert_true(n < 20000 && loss_a == loss_b);
+    assert_memory_equal(a, b, n * sizeof *a);
+  }
+}
+
+/* The net of the last batch moves the weights of all, with the bits that it has after a stop. */
+static void test_rest_goes_on(void **state) {
+  const char *const *pairs =
+      PAIRS("data.set", "gratings", "data.count", "40", "data.test", "8", "run.rest", "keep", "run.batch", "16",
+            "run.epochs", "9", "run.stream", "3", "model.net", "conv(channels=4/8)", "optimizer.momentum", "0.9");
+  (void)state;
+  hu_trainer *a = with(pairs), *b = with(pairs);
+  begin(a), begin(b);
+  assert_int_equal(hu_trainer_steps(a), 3 * 8); /* 120 examples: 7 batches of 16, and one of 8 */
+  assert_int_equal(hu_trainer_epoch_of(a, 2), 0);
+  assert_int_equal(hu_trainer_epoch_of(a, 3), 1); /* 48 examples before it */
+  assert_int_equal(hu_trainer_epoch_of(a, 8 + 7), 3 + 2);
+  steps(a, 24);
+  steps(b, 8);
+  uint64_t before = hu_trainer_digest(b);
+  char text[HU_LINE];
+  assert_true(hu_trainer_state(b, text, sizeof text) < sizeof text);
+  hu_trainer *c = with(pairs);
+  begin(c);
+  carry_tensors(c, b);
+  *why = 0;
+  if (hu_trainer_resume(c, text, why) != HU_OK) fail_msg("%s", why);
+  steps(c, 16);
+  assert_true(hu_trainer_digest(c) == hu_trainer_digest(a) && hu_trainer_digest(c) != before);
+  hu_trainer_free(a), hu_trainer_free(b), hu_trainer_free(c);
+}
+
+static void test_rest_refused(void **state) {
+  static const struct {
+    const char *key, *value, *said;
+  } rows[] = {{"run.accumulate", "2", "run.rest: keep does not go with run.accumulate"},
+              {"parallel.shards", "2", "run.rest: keep does not go with parallel.shards"},
+              {"data.set", "text", "run.stream, run.rest: a text has no examples"}};
+  (void)state;
+  for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+    hu_trainer *trainer =
+        with(PAIRS("data.set", "gratings", "data.count", "40", "run.rest", "keep", "run.batch", "16"));
+    set(trainer, rows[i].key, rows[i].value);
+    if (i == 2) set(trainer, "model.net", "lstm(units=4)");
+    assert_int_equal(hu_trainer_begin(trainer, folder, why), HU_E_TRAIN);
+    if (!strstr(why, rows[i].said)) fail_msg("'%s' does not say '%s'", why, rows[i].said);
+    hu_trainer_free(trainer);
+  }
 }
 
 /* An evaluation leaves the run as it was. */
@@ -79,8 +163,10 @@ static void test_nothing_changes(void **state) {
 }
 
 int main(int argc, char **argv) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(test_labels), cmocka_unit_test(test_more),
-                                     cmocka_unit_test(test_targets), cmocka_unit_test(test_nothing_changes)};
+  const struct CMUnitTest tests[] = {cmocka_unit_test(test_labels),      cmocka_unit_test(test_more),
+                                     cmocka_unit_test(test_targets),     cmocka_unit_test(test_nothing_changes),
+                                     cmocka_unit_test(test_rest),        cmocka_unit_test(test_rest_goes_on),
+                                     cmocka_unit_test(test_rest_refused)};
   folder = argc > 1 ? argv[1] : "data";
   return cmocka_run_group_tests_name("small sets", tests, NULL, NULL);
 }
