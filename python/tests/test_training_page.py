@@ -139,7 +139,8 @@ class Run:
 
     def __init__(self, **keys):
         self.order = {}
-        self.key = {'run.seed': 0, 'run.accumulate': 1, 'run.stream': 1, 'run.rest': 'drop', 'optimizer.correction': 'inside', 'units': 12, 'dropout': 0, 'loss.scale': 1, 'optimizer.kind': 'sgd',
+        self.key = {'run.seed': 0, 'run.accumulate': 1, 'run.stream': 1, 'run.rest': 'drop', 'optimizer.correction': 'inside',
+                    'units': 12, 'dropout': 0, 'loss.scale': 1, 'optimizer.kind': 'sgd',
                     'optimizer.momentum': 0, 'optimizer.decay': 0, 'optimizer.state': 'bfloat16', 'optimizer.weights': 'bfloat16',
                     'optimizer.update': 'sra:16', 'optimizer.round_decay': 'rne', 'optimizer.round_momentum': 'rne',
                     'optimizer.nesterov': 'no', 'optimizer.beta1': 0.9, 'optimizer.beta2': 0.99, 'optimizer.eps': 1e-6,

@@ -346,8 +346,8 @@ hu_status hui_net_judge(hu_net *net, int value, size_t rows, hu_answers *answers
 
 /* ---- building ---- */
 
-/* Returns a net of another batch that is to be built as `first` was, layer by layer. It reads the weights of `first`, which rounds
- * them, and must be freed before it. It has values and gradients of its own. NULL: no memory. */
+/* Returns a net of another batch that is to be built as `first` was, layer by layer. It reads the weights of
+ * `first`, which rounds them, and must be freed before it. It has values and gradients of its own. NULL: no memory. */
 hu_net *hui_net_new_beside(hu_net *first, size_t batch);
 /* Copies roundings, seed, step, statistics and the observer from its `first`. */
 void hui_net_follow(hu_net *net);

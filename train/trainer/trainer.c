@@ -358,8 +358,8 @@ static hu_status tally_targets(const hu_trainer *trainer, size_t n, look_tally *
   return HU_OK;
 }
 
-/* Computes the loss of n examples that are less than a batch, whose other rows repeat the last one. Rows without a label do
- * not count in the loss; rows with targets have no error once their targets are what the net answers. */
+/* Computes the loss of n examples that are less than a batch, whose other rows repeat the last one. Rows without a
+ * label do not count in the loss; rows with targets have no error once their targets are what the net answers. */
 static hu_status lose_part(hu_trainer *trainer, size_t n, float *loss) {
   size_t all = hui_net_rows(trainer->net, trainer->ends.output) * hui_net_cols(trainer->net, trainer->ends.output),
          kept = all / trainer->batch * n;

@@ -64,9 +64,9 @@ HU_API HU_MUST_CHECK hu_status hu_data_split(hu_data *training, hu_data *test, c
  * positive and finite; then nothing is changed. */
 HU_API HU_MUST_CHECK hu_status hu_data_normalise(hu_data *z, const float *mean, const float *deviation);
 /* Standardises n images of `count` numbers each, in place, each by its own mean and deviation (TensorFlow's
- * per_image_standardization). Of the numbers x of an image, in binary64, one rounding for each operation, sums in order
- * from 0: mean = (sum of x) / count; d = x - mean; deviation = sqrt((sum of d d) / count), or 1 / sqrt(count) where that
- * is larger; z = d / deviation, rounded to binary32. */
+ * per_image_standardization). Of the numbers x of an image, in binary64, one rounding for each operation, sums in
+ * order from 0: mean = (sum of x) / count; d = x - mean; deviation = sqrt((sum of d d) / count), or 1 / sqrt(count)
+ * where that is larger; z = d / deviation, rounded to binary32. */
 HU_API void hu_standardise_n(size_t n, size_t count, float *x);
 /* What CIFAR images are usually normalised by. */
 #define HU_CIFAR10_MEAN \

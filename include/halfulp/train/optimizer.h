@@ -44,13 +44,13 @@
  * to nearest; the paper does not say how.
  *
  * 1 - beta is computed in binary64 from the rounded beta, as is beta^t, by t multiplications; so is the rate that is
- * multiplied by the correction, one rounding for each operation, before it is rounded into `state`. With `fused`, SGD ends
- * with w = w - rate d, one binary32 fused multiply-add, in place of u. `nesterov` is the momentum of Sutskever et al.,
- * On the importance of initialization and momentum in deep learning (ICML 2013), in the form of torch.optim.SGD: the
- * gradient is that at the weights, and the update looks one step of momentum ahead. state = weight = binary32 is the
- * ordinary optimizer of master weights; state narrow and weight binary32 the ablation "32-bit weights". Where 2p + 2 <=
- * 24 for a format of p digits (bfloat16, binary16, narrower ones) and no result is subnormal in binary32, the binary32
- * step in between changes nothing: every Q is one rounding of the exact result of its operator.
+ * multiplied by the correction, one rounding for each operation, before it is rounded into `state`. With `fused`, SGD
+ * ends with w = w - rate d, one binary32 fused multiply-add, in place of u. `nesterov` is the momentum of Sutskever et
+ * al., On the importance of initialization and momentum in deep learning (ICML 2013), in the form of torch.optim.SGD:
+ * the gradient is that at the weights, and the update looks one step of momentum ahead. state = weight = binary32 is
+ * the ordinary optimizer of master weights; state narrow and weight binary32 the ablation "32-bit weights". Where 2p +
+ * 2 <= 24 for a format of p digits (bfloat16, binary16, narrower ones) and no result is subnormal in binary32, the
+ * binary32 step in between changes nothing: every Q is one rounding of the exact result of its operator.
  *
  * Adagrad is that of Duchi, Hazan, Singer, Adaptive subgradient methods (JMLR 2011), with diagonal matrices:
  * torch.optim.Adagrad with a decay of the rate of 0. v is the sum of the squares; in a narrow format it stops
@@ -180,11 +180,11 @@ typedef struct hu_update_counts {
   uint64_t lost;  /* those of them that stayed as they were (Kahan: w; the update is kept in c) */
 } hu_update_counts;
 
-/* Rate 0.01, momentum 0.9; AdamW: rate 0.001, beta 0.9 and 0.999, eps 1e-8; Adagrad: rate 0.01, eps 1e-10; Muon: rate
- * 0.02, momentum 0.95, nesterov, 5 iterations in the same format under fp32, spectral; AdamW beside it: rate 3e-4, beta
- * 0.9 and 0.95, eps 1e-10; no decay; weights in the same format, rounded to nearest even; stored_m and stored_v keep; correction inside, accumulated 0.
- * Narrow formats do not keep all of these numbers, and hu_optimizer_check then refuses them: 0.999 is 1 in bfloat16,
- * 1e-8 is 0 in binary16. */
+/* Rate 0.01, momentum 0.9; AdamW: rate 0.001, beta 0.9 and 0.999, eps 1e-8; Adagrad: rate 0.01, eps 1e-10; Muon:
+ * rate 0.02, momentum 0.95, nesterov, 5 iterations in the same format under fp32, spectral; AdamW beside it: rate
+ * 3e-4, beta 0.9 and 0.95, eps 1e-10; no decay; weights in the same format, rounded to nearest even; stored_m and
+ * stored_v keep; correction inside, accumulated 0. Narrow formats do not keep all of these numbers, and
+ * hu_optimizer_check then refuses them: 0.999 is 1 in bfloat16, 1e-8 is 0 in binary16. */
 HU_API hu_optimizer hu_optimizer_sgd(hu_format format);     /* gradient descent with momentum */
 HU_API hu_optimizer hu_optimizer_adamw(hu_format format);   /* AdamW */
 HU_API hu_optimizer hu_optimizer_adagrad(hu_format format); /* Adagrad */

@@ -131,9 +131,9 @@ HU_API HU_MUST_CHECK hu_status hu_trainer_set_ranks(hu_trainer *trainer, const h
  * With run.stream = K, K epochs are one stream that is cut into batches, so that batches cross epochs
  * (hu_batches_open_streams). What a stream has behind its last whole batch is left out (run.rest = drop) or a batch of
  * its own (keep). That batch of r examples is a pass of a net with r samples: the loss is the mean over them, and
- * batch norms have their mean and variance. It has the random words of every other batch, from word 0 on. It does not go
- * with run.accumulate, parallel.shards, assignments and precision.history. Values of the net that are looked at after
- * such a step are those of the step before it; gradients and counts of roundings are its own. */
+ * batch norms have their mean and variance. It has the random words of every other batch, from word 0 on. It does not
+ * go with run.accumulate, parallel.shards, assignments and precision.history. Values of the net that are looked at
+ * after such a step are those of the step before it; gradients and counts of roundings are its own. */
 
 /* ---- accumulated gradients ----
  *
@@ -203,8 +203,8 @@ enum {
 };
 /* What an evaluation found. */
 typedef struct hu_trainer_seen {
-  double
-      loss; /* mean over all examples, without the factor of loss.power; of parallel text and of masked language models over all words that are asked for */
+  double loss;     /* mean over all examples, without the factor of loss.power; of parallel text and of masked language
+                      models over all words that are asked for */
   double accuracy; /* share of right answers, of all examples; NaN where there are no classes */
   double r2; /* 1 - sum of squared errors / sum of squared deviations from the mean; NaN where there are classes */
   double perplexity; /* e to the loss, of a language model (text, words, parallel); NaN of any other */
