@@ -104,6 +104,7 @@ class _Value(NamedTuple):
     shape: Tuple[int, ...]
     flat: Optional[Tuple[int, int, int]] = None  # channels, height, width of an image that was flattened
     groups: int = 0  # channels seen as so many groups; below 0: transposed
+    heads: int = 0  # columns seen as so many heads of (samples, steps, heads, columns); below 0: heads before steps
 
 
 class _Parameter(NamedTuple):
@@ -172,14 +173,17 @@ def _response(node: Any) -> Optional[_Response]:
 class _Tracer:
     """Writes a line for each operator of an exported program that computes."""
 
-    def __init__(self, program: Any) -> None:
+    def __init__(self, program: Any, first_names: Mapping[str, str]) -> None:
         self.lines: List[str] = []
         self.weights: List[Weight] = []
         self.values: Dict[Any, Any] = {}
+        self.maker: Dict[str, str] = {}  # of each parameter: the value of the layer that has it
+        self.shared = ''  # the value whose parameters the layer in hand shares
+        self.checked = False  # whether that is known of it
         self.program = program
         self.outputs = 1
         signature = program.graph_signature
-        self.parameters = dict(signature.inputs_to_parameters)
+        self.parameters = {key: first_names.get(name, name) for key, name in signature.inputs_to_parameters.items()}
         self.buffers = dict(signature.inputs_to_buffers)
 
     def wrong(self, node: Any, sentence: str) -> abi.HalfulpValueError:
@@ -238,6 +242,7 @@ class _Tracer:
     def call(self, node: Any) -> Any:
         name = str(node.target).replace('aten.', '').split('.')[0].rstrip('_')
         name = 'getitem' if 'getitem' in str(node.target) else name
+        self.shared, self.checked = '', False
         rule: Optional[Callable[..., Any]] = getattr(self, 'of_' + name, None)
         if rule is None:
             raise self.wrong(node, 'there is no layer for it')
@@ -252,6 +257,9 @@ class _Tracer:
     def add(self, node: Any, text: str, weights: Sequence[Weight] = (), flat: Any = None) -> _Value:
         """A layer: a line, in the scope of its first parameter's module."""
         name = self.fresh()
+        if self.shared:
+            text, self.shared, weights = text[:-1] + ', share={})'.format(self.shared), '', []
+        self.maker.update({weight.name: name for weight in weights})
         path = weights[0].name.rsplit('.', 2)[:-2] if weights else []
         scope = re.sub('[^a-z0-9_.]', '_', path[0].lower()) if path else ''
         self.lines += ['scope ' + scope] * bool(scope) + ['{} = {}'.format(name, text)] + ['end'] * bool(scope)
@@ -262,11 +270,17 @@ class _Tracer:
     def weight(self, node: Any, parameter: Any, kind: str, image: Tuple[int, ...] = ()) -> Weight:
         if not isinstance(parameter, _Parameter):
             raise self.wrong(node, 'its weight is not a parameter of the module')
-        if any(weight.name == parameter.name for weight in self.weights):
-            raise self.wrong(node, '{} is used twice, and layers cannot share a weight'.format(parameter.name))
-        return Weight(parameter.name, parameter.shape, kind, image)
+        weight = Weight(parameter.name, parameter.shape, kind, image)
+        found = next((one for one in self.weights if one.name == weight.name), None)
+        maker = self.maker.get(weight.name, '')
+        if bool(self.shared) != bool(found) and self.checked or (found and (found != weight or self.shared not in ('', maker))):
+            raise self.wrong(node, '{} is used twice, and not by two equal layers'.format(parameter.name))
+        self.shared, self.checked = maker, True
+        return weight
 
     def of_linear(self, node: Any, x: _Value, weight: Any, bias: Any = None) -> _Value:
+        if not x.flat and isinstance(weight, _Parameter) and Weight(*weight, 'rows') in self.weights:
+            return self.tied(node, x, weight, bias)
         more = [self.weight(node, bias, 'rows')] if bias else []
         if not x.flat:
             given = _options([('bias', str(int(bool(bias))), '1')])
@@ -275,6 +289,25 @@ class _Tracer:
         given = _options([('bias', str(int(bool(bias))), '0')])
         text = 'conv({}, {}, {}{})'.format(x.name, weight.shape[0], _pair(x.flat[1:]), given)
         return self.add(node, text, [self.weight(node, weight, 'conv', x.flat), *more])
+
+    def tied(self, node: Any, x: _Value, table: _Parameter, bias: Any) -> _Value:
+        """A linear layer by the table of an embedding; its bias is its own."""
+        given = _options([('bias', str(int(bool(bias))), '1')])
+        more = [self.weight(node, bias, 'rows')] if bias else []
+        text = 'linear({}, {}{}, share={})'.format(x.name, table.shape[0], given, self.maker[table.name])
+        return self.add(node, text, more)
+
+    def of_scaled_dot_product_attention(self, node: Any, q: _Value, k: _Value, v: _Value, mask: Any = None, dropout: float = 0.0,
+                                        is_causal: bool = False, scale: Any = None, enable_gqa: bool = False) -> _Value:
+        heads, kv = -q.heads, -k.heads
+        if mask is not None or min(heads, kv) < 1 or v.heads != k.heads or k.shape != v.shape:
+            raise self.wrong(node, 'with a mask, or not of heads that are columns of values')
+        if kv != heads and not (enable_gqa and heads % kv == 0):
+            raise self.wrong(node, 'other heads of keys')
+        memory = self.add(node, 'concat({}, {})'.format(k.name, v.name))
+        given = _options([('causal', str(int(is_causal)), '0'), ('kv_heads', str(kv), str(heads)),
+                          ('scale', _float(scale or 0), '0.0'), ('dropout', _float(dropout), '0.0')])
+        return self.add(node, 'attention_across({}, {}, {}{})'.format(q.name, memory.name, heads, given))._replace(heads=q.heads)
 
     def of_conv2d(self, node: Any, x: _Value, weight: Any, bias: Any = None, stride: Any = 1, padding: Any = 0,
                   dilation: Any = 1, groups: int = 1) -> _Value:
@@ -504,6 +537,10 @@ class _Tracer:
         shape, old = tuple(node.meta['val'].shape), x.shape
         if shape == old:
             return x
+        if len(old) == 3 and len(shape) == 4 and shape[:2] == old[:2] and not x.heads:
+            return _Value(x.name, shape, heads=shape[2])
+        if x.heads > 0 and len(shape) == 3 and shape[:2] == old[:2]:
+            return _Value(x.name, shape)
         if len(old) == 4 and len(shape) == 2 and not x.groups:
             return _Value(x.name, shape, tuple(old[1:]) if old[2] * old[3] > 1 else None)  # type: ignore[arg-type]
         if len(old) == 4 and len(shape) == 5 and shape[3:] == old[2:]:
@@ -512,9 +549,11 @@ class _Tracer:
             return self.add(node, 'shuffle({}, {})'.format(x.name, -x.groups))
         raise self.wrong(node, 'from {} to {}'.format(old, shape))
 
-    of_reshape = of_flatten = of_squeeze = of_view
+    of_reshape = of_flatten = of_squeeze = of_unflatten = of_view
 
     def of_transpose(self, node: Any, x: _Value, one: int, other: int) -> _Value:
+        if x.heads and {one, other} == {1, 2}:
+            return _Value(x.name, tuple(node.meta['val'].shape), heads=-x.heads)
         if x.groups <= 0 or {one, other} != {1, 2}:
             raise self.wrong(node, 'there is no layer for it')
         return _Value(x.name, tuple(node.meta['val'].shape), None, -x.groups)
@@ -541,7 +580,10 @@ def from_torch(module: Any, *examples: Any) -> Traced:
     """
     import torch
     program = torch.export.export(module, examples)
-    tracer = _Tracer(program)
+    # A parameter of several modules has the name that named_parameters() gives it, and the program another one.
+    names = {id(x): name for name, x in module.named_parameters()}
+    first_names = {name: names[id(x)] for name, x in module.named_parameters(remove_duplicate=False)}
+    tracer = _Tracer(program, first_names)
     text = tracer.run()
-    state = {name: _array(x).copy() for name, x in program.state_dict.items()}
+    state = {first_names.get(name, name): _array(x).copy() for name, x in program.state_dict.items()}
     return Traced(text, tracer.weights, {weight.name: state[weight.name] for weight in tracer.weights}, tracer.outputs)

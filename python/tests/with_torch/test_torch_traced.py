@@ -119,17 +119,41 @@ class Words(nn.Module):
         return self.out(self.norm(self.table(x)))
 
 
-@pytest.mark.parametrize('kind', [Rounded, Norms, Words])
+class Decoder(nn.Module):
+    """Grouped queries, SwiGLU, two blocks that are one, and a table that is the last layer's."""
+
+    def __init__(self):
+        super().__init__()
+        self.table, self.norm, self.last = nn.Embedding(7, 12), nn.RMSNorm(12, eps=1e-5), nn.Linear(12, 7)
+        self.q, self.k, self.v, self.o = (nn.Linear(12, side, bias=False) for side in (12, 6, 6, 12))
+        self.gate, self.up, self.down = nn.Linear(12, 8), nn.Linear(12, 8), nn.Linear(8, 12)
+        self.last.weight = self.table.weight
+
+    def forward(self, x):
+        h = self.table(x)
+        for causal, scale in ((True, None), (False, 0.3)):
+            z = self.norm(h)
+            q, k, v = (one(z).view(len(x), x.shape[1], -1, 3).transpose(1, 2) for one in (self.q, self.k, self.v))
+            z = F.scaled_dot_product_attention(q, k, v, is_causal=causal, scale=scale, enable_gqa=True)
+            h = h + self.o(z.transpose(1, 2).reshape(h.shape))
+            h = h + self.down(F.silu(self.gate(h)) * self.up(h))
+        return self.last(self.norm(h))
+
+
+WORDS = (Words, Decoder)
+
+
+@pytest.mark.parametrize('kind', [Rounded, Norms, Words, Decoder])
 def test_near_numbers(kind):
     """Norms and functions: what PyTorch computes in binary64, except for binary32's rounding."""
     torch.manual_seed(3)
     module = kind()
-    x = torch.randint(0, 7, (5, 4)) if kind is Words else torch.randn(5, 2, 6, 6)
+    x = torch.randint(0, 7, (5, 4)) if kind in WORDS else torch.randn(5, 2, 6, 6)
     traced = from_torch(module, x)
     net = traced.net(batch=5)
-    labels = torch.randint(0, 3, (5, 4) if kind is Words else (5,))
+    labels = torch.randint(0, 3, (5, 4) if kind in WORDS else (5,))
     module.double()
-    z = module(x if kind is Words else x.double())
+    z = module(x if kind in WORDS else x.double())
     loss = F.cross_entropy(z.flatten(0, -2), labels.flatten())
     loss.backward()
     value = net.forward(inputs(x), labels.numpy())
@@ -181,13 +205,16 @@ def test_files(tmp_path):
         read_weights(path)
 
 
-class Shared(nn.Module):
+class Half(nn.Module):
+    """Two layers that share a weight, and no bias."""
+
     def __init__(self):
         super().__init__()
-        self.one = nn.Linear(3, 3)
+        self.one, self.two = nn.Linear(3, 3), nn.Linear(3, 3)
+        self.two.weight = self.one.weight
 
     def forward(self, x):
-        return self.one(self.one(x))
+        return self.two(self.one(x))
 
 
 class Other(nn.Module):
@@ -200,13 +227,14 @@ class Other(nn.Module):
 
 
 @pytest.mark.parametrize('module, shape, says', [
-    (Shared(), (2, 3), 'one.bias is used twice'),
+    (Half(), (2, 3), 'one.weight is used twice, and not by two equal layers'),
     (Other(torch.sin), (2, 3), r'sin \(aten.sin.default\): there is no layer for it'),
     (Other(lambda x: x * x[:, :1]), (2, 3), 'there is no layer for it'),
     (Other(lambda x: x / torch.tanh(x)), (2, 3), 'div .*there is no layer for it'),
     (Other(lambda x: F.softplus(x, beta=2)), (2, 3), 'beta is not 1'),
     (Other(lambda x: x.clamp(min=0.5)), (2, 3), 'not between two numbers'),
     (Other(lambda x: x.view(3, 2)), (2, 3), 'from .* to'),
+    (Other(lambda x: F.scaled_dot_product_attention(x, x, x)), (2, 4, 3), 'with a mask, or not of heads'),
     (nn.BatchNorm2d(2, affine=False), (2, 2, 3, 3), 'without gain and offset')])
 def test_refused(module, shape, says):
     with pytest.raises(ValueError, match=says):
