@@ -114,7 +114,7 @@ HU_AT(online_sum) {
   task->online.sum[r] = task->online.sum[r] * task->online.factor[r] + sum;
 }
 
-/* The row of scores of a row of results and of the head of column j. */
+/* Returns the row of scores of a row of results and of the head of column j. */
 HU_INSIDE size_t hui_score_row(const hu_online_task *online, size_t r, size_t j) {
   const size_t steps = online->softmax.steps;
   return r / steps * online->softmax.sample + j / online->width * steps + r % steps;

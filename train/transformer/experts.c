@@ -244,7 +244,7 @@ static const hu_operator_kind experts_kind = {
 
 /* ---- losses beside the last one; kept: p, and f or the logarithms of the sums ---- */
 
-/* p of the logits, in `kept`, with the row sums before the division. */
+/* Writes p of the logits to `kept`, with the row sums before the division. */
 static void share_logits(hu_net *net, const hu_operator *op, float *sums) {
   const hu_value *x = &net->value[op->in[0]];
   hu_task task = hui_task_of(x->rows, x->cols, op->kept, x->v, NULL);
