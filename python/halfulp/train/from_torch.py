@@ -2,6 +2,7 @@
 """Networks from PyTorch modules: a text of layers (docs/training/networks.md), and the names and shapes of weights."""
 from __future__ import annotations
 
+import copy
 import re
 from typing import Any, Callable, Dict, List, Mapping, NamedTuple, Optional, Sequence, Tuple
 
@@ -564,6 +565,38 @@ class _Tracer:
     of_clone = of_alias = of_contiguous
 
 
+def _with_plain_attention(module: Any) -> Any:
+    """The module, or a copy with the layers that its nn.MultiheadAttention are made of in their place."""
+    import torch
+    functional = torch.nn.functional
+    kind = torch.nn.MultiheadAttention
+    if not any(isinstance(one, kind) for one in module.modules()):
+        return module
+
+    class Plain(torch.nn.Module):
+        def __init__(self, of: Any) -> None:
+            super().__init__()
+            if of.in_proj_weight is None or of.bias_k is not None or of.add_zero_attn or not of.batch_first:
+                raise abi.HalfulpValueError('from_torch: MultiheadAttention: kdim, vdim, add_bias_kv, add_zero_attn, or not batch_first')
+            self.in_proj_weight, self.in_proj_bias, self.out_proj = of.in_proj_weight, of.in_proj_bias, of.out_proj
+            self.heads, self.dropout = of.num_heads, of.dropout
+
+        def forward(self, query: Any, key: Any, value: Any, key_padding_mask: Any = None, need_weights: bool = True,
+                    attn_mask: Any = None, average_attn_weights: bool = True, is_causal: bool = False) -> Any:
+            if query is not key or key is not value or key_padding_mask is not None or (attn_mask is not None and not is_causal):
+                raise abi.HalfulpValueError('from_torch: MultiheadAttention: of several values, or with another mask than a causal one')
+            three = functional.linear(query, self.in_proj_weight, self.in_proj_bias).chunk(3, -1)
+            q, k, v = (one.view(*one.shape[:2], self.heads, -1).transpose(1, 2) for one in three)
+            z = functional.scaled_dot_product_attention(q, k, v, None, self.dropout if self.training else 0.0, is_causal)
+            return self.out_proj(z.transpose(1, 2).reshape(query.shape)), None
+
+    made = copy.deepcopy(module)
+    for name, one in list(made.named_modules()):
+        if isinstance(one, kind):
+            made.set_submodule(name, Plain(one).train(one.training))
+    return made
+
+
 def from_torch(module: Any, *examples: Any) -> Traced:
     """A PyTorch module as a text of layers, traced by torch.export.
 
@@ -579,7 +612,9 @@ def from_torch(module: Any, *examples: Any) -> Traced:
     HalfulpValueError: an operator that has no layer, by its name.
     """
     import torch
+    module = _with_plain_attention(module)
     program = torch.export.export(module, examples)
+    program.graph.eliminate_dead_code()  # masks that nothing reads
     # A parameter of several modules has the name that named_parameters() gives it, and the program another one.
     names = {id(x): name for name, x in module.named_parameters()}
     first_names = {name: names[id(x)] for name, x in module.named_parameters(remove_duplicate=False)}

@@ -140,10 +140,34 @@ class Decoder(nn.Module):
         return self.last(self.norm(h))
 
 
-WORDS = (Words, Decoder)
+class Heads(nn.Module):
+    """PyTorch's own layer of attention, causal and not."""
+
+    def __init__(self):
+        super().__init__()
+        self.table, self.out = nn.Embedding(7, 12), nn.Linear(12, 7)
+        self.one, self.two = (nn.MultiheadAttention(12, 3, bias=bias, batch_first=True) for bias in (True, False))
+
+    def forward(self, x):
+        h = self.table(x)
+        h = h + self.one(h, h, h)[0]
+        mask = nn.Transformer.generate_square_subsequent_mask(x.shape[1], dtype=h.dtype)
+        return self.out(h + self.two(h, h, h, attn_mask=mask, is_causal=True, need_weights=False)[0])
 
 
-@pytest.mark.parametrize('kind', [Rounded, Norms, Words, Decoder])
+class Masked(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.one = nn.MultiheadAttention(4, 2, batch_first=True)
+
+    def forward(self, x):
+        return self.one(x, x, x, attn_mask=torch.ones(3, 3))[0]
+
+
+WORDS = (Words, Decoder, Heads)
+
+
+@pytest.mark.parametrize('kind', [Rounded, Norms, Words, Decoder, Heads])
 def test_near_numbers(kind):
     """Norms and functions: what PyTorch computes in binary64, except for binary32's rounding."""
     torch.manual_seed(3)
@@ -235,6 +259,7 @@ class Other(nn.Module):
     (Other(lambda x: x.clamp(min=0.5)), (2, 3), 'not between two numbers'),
     (Other(lambda x: x.view(3, 2)), (2, 3), 'from .* to'),
     (Other(lambda x: F.scaled_dot_product_attention(x, x, x)), (2, 4, 3), 'with a mask, or not of heads'),
+    (Masked(), (2, 3, 4), 'another mask than a causal one'),
     (nn.BatchNorm2d(2, affine=False), (2, 2, 3, 3), 'without gain and offset')])
 def test_refused(module, shape, says):
     with pytest.raises(ValueError, match=says):
