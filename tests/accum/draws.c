@@ -125,7 +125,8 @@ void draw_operands(t_dot *x, t_random *random) {
   x->ct = draw_element(random, &fc, t_below(random, 2) ? kind : t_below(random, SOME),
                        t_below(random, 2) ? reach : 2 * reach);
   if (t_below(random, 4) == 0) draw_against(x, &fc, random);
-  if (x->accum.block.zero == HU_BLOCK_ZERO_IEEE) draw_zeros(x, &fa, &fb, &fc, random);
+  if (x->accum.block.zero == HU_BLOCK_ZERO_IEEE || x->accum.block.products || x->accum.block.zeros)
+    draw_zeros(x, &fa, &fb, &fc, random);
 }
 
 /* ---- models ---- */
