@@ -236,7 +236,7 @@ HU_FN void hui_note_term(hu_term term, int64_t kept, int32_t unit, int32_t top, 
   }
 }
 
-/* A term cut to multiples of 2^unit. */
+/* Returns a term cut to multiples of 2^unit. */
 HU_FN int64_t hui_cut_term(uint8_t rule, hu_term term, int32_t unit, int32_t top, hu_draw *draw) {
   int64_t kept = term.kind == HU_KIND_FINITE ? hui_cut(rule, term.sign, term.sig, unit - term.exp) : 0;
   hui_note_term(term, kept, unit, top, draw);
