@@ -160,7 +160,7 @@ static void put_groups(values *list, const id_space *space, const hu_accum *mode
     for (int group = 2; group <= length && model->block.products && length > 2; group *= 2) put(list, group);
     return;
   }
-  for (int group = 1; group <= length && !space->shape->every; group++)
+  for (int group = 2; group <= length && !space->shape->every; group++) /* one product alone is an aligned term */
     if (length % group == 0) put(list, group);
   for (int group = 1; group <= (int)space->shape->every; group++)
     if (space->shape->every % (unsigned)group == 0 && model->block.length % group == 0) put(list, group);
