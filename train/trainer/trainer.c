@@ -176,6 +176,11 @@ static void set_length(hu_trainer *trainer) {
   trainer->steps = keys->steps ? keys->steps : hui_steps_of_epochs(trainer, keys->epochs);
 }
 
+static hu_status too_large(const hu_run_keys *keys, char *why) {
+  return hui_say(why, HU_E_SHAPE, "run.batch%s: more than the training set has",
+                 keys->accumulate > 1 ? " times run.accumulate" : "");
+}
+
 static HU_NOINLINE hu_status begin(hu_trainer *trainer, const char *folder, char *why) {
   const hu_run_keys *keys = &trainer->keys;
   const char *said = NULL;
@@ -197,13 +202,11 @@ static HU_NOINLINE hu_status begin(hu_trainer *trainer, const char *folder, char
   if (status == HU_OK) status = hui_build_nets(trainer, why);
   if (status != HU_OK) return status;
   hu_batch_state start = {keys->seed, 0, 0};
-  if (!trainer->source.text && trainer->samples <= trainer->source.training.count)
-    status = hui_open_batches(trainer, &trainer->order, start);
+  if (!trainer->source.text && trainer->samples > trainer->source.training.count) return too_large(keys, why);
+  if (!trainer->source.text) status = hui_open_batches(trainer, &trainer->order, start);
   if (status != HU_OK) return hui_say(why, status, "run.batch: %s", hu_status_text(status));
   set_length(trainer);
-  if (!trainer->steps_an_epoch)
-    return hui_say(why, HU_E_SHAPE, "run.batch%s: more than the training set has",
-                   keys->accumulate > 1 ? " times run.accumulate" : "");
+  if (!trainer->steps_an_epoch) return too_large(keys, why);
   trainer->begun = 1;
   trainer->stall.factor = 1;
   status = hui_make_buffers(trainer, why);
