@@ -88,6 +88,7 @@ typedef struct budget_size {
   double part;               /* of the width */
   const char *seed;          /* run.seed; NULL or "": the keys' */
   uint64_t steps;            /* so many; 0: the paper's */
+  int cut;                   /* 1: they are fewer, though `steps` does not say how many */
   uint64_t an_epoch;         /* steps of an epoch, where steps is not 0 */
   unsigned long long divide; /* the batch is divided by this, where it is large enough; 0: it is not */
 } budget_size;

@@ -54,6 +54,8 @@ typedef struct taker {
 static int all_keys(const budget *work, const table_cell *cell, const budget_size *size, taker to) {
   char text[24];
   int status = table_cell_keys(cell, work->how->stand_in, size->part, to.set, to.context);
+  for (const char *const *at = size->steps || size->cut ? cell->row->cut : NULL; at && at[0] && !status; at += 2)
+    status = to.set(to.context, at[0], at[1]);
   for (const char *const *at = work->how->pairs; at && at[0] && !status; at += 2)
     status = to.set(to.context, at[0], at[1]);
   if (!status && size->seed && *size->seed) status = to.set(to.context, "run.seed", size->seed);
@@ -120,7 +122,8 @@ static void print_as_run(FILE *out, const void *what) {
           request->work->table->name, request->work->how->stand_in ? " --stand-in: the data are not the paper's" : "");
   (void)table_keys_add(&keys, "run.name", budget_run_name(name, request->run));
   char epochs[24];
-  if (!all_keys(request->work, &request->run->cell, &(budget_size){.part = row->part, .seed = request->run->seed},
+  if (!all_keys(request->work, &request->run->cell,
+                &(budget_size){.part = row->part, .seed = request->run->seed, .cut = row->steps != row->full_steps},
                 (taker){table_keys_add, &keys}) &&
       row->steps != row->full_steps) {
     int whole = row->steps % row->an_epoch == 0;

@@ -46,7 +46,8 @@ typedef struct table_row {
   double width;    /* of the paper's network */
   const table_data *data;
   const char *const *pairs;
-  const char *folder; /* of its configurations; NULL: the paper's id */
+  const char *const *cut; /* what of the keys is another thing in a run of fewer steps; NULL: nothing */
+  const char *folder;     /* of its configurations; NULL: the paper's id */
   /* What the paper prints, as text; "": no figure, since the row is not the paper's; NULL: there is no such cell. Not
    * looked at where the paper draws its cells. */
   const char *figure[TABLE_COLUMNS];

@@ -12,9 +12,9 @@ static const char *const cifar10_files[] = {"data_batch_1.bin",
 static const char *const cifar100_files[] = {"train.bin", "test.bin", NULL};
 static const char *const movielens_files[] = {"ratings.dat", NULL};
 
-#define GRATINGS(classes)                                                                                       \
-  TABLE_PAIRS("data.set", "gratings", "data.path", "", "data.augment", "no", "data.size", "16", "data.classes", \
-              classes, "data.count", "2000", "data.test", "500")
+#define GRATINGS(classes)                                                                                          \
+  TABLE_PAIRS("data.set", "gratings", "data.path", "", "data.augment", "no", "data.normalise", "set", "data.size", \
+              "16", "data.classes", classes, "data.count", "2000", "data.test", "500")
 
 const table_data table_cifar10 = {
     .name = "CIFAR-10",

@@ -94,23 +94,28 @@ int table_step_is_counted(const table_cell *cell) {
 /* ---- full size ---- */
 
 typedef struct sizes {
-  unsigned long long batch, epochs;
+  unsigned long long batch, epochs, stream;
+  int keep;
 } sizes;
 
 static int read_size(void *context, const char *key, const char *value) {
   sizes *full = context;
   if (strcmp(key, "run.batch") == 0) full->batch = strtoull(value, NULL, 10);
+  if (strcmp(key, "run.stream") == 0) full->stream = strtoull(value, NULL, 10);
+  if (strcmp(key, "run.rest") == 0) full->keep = strcmp(value, "keep") == 0;
   if (strcmp(key, "run.epochs") == 0) full->epochs = strtoull(value, NULL, 10);
   return 0;
 }
 
 table_size table_full_size(const table_cell *cell) {
   enum { BATCHES_SEEN = 8 }; /* of a text for training */
-  sizes full = {1, 0};
+  sizes full = {1, 0, 1, 0};
   const table_data *data = cell->row->data;
   int of_text = data->figure == TABLE_BLEU || data->figure == TABLE_PERPLEXITY;
   (void)table_cell_keys(cell, 0, 1, read_size, &full);
-  double steps = (double)(data->count / full.batch * full.epochs), step = table_step_seconds(cell);
+  unsigned long long samples = data->count * full.stream, of_stream = samples / full.batch;
+  of_stream += full.keep && samples % full.batch;
+  double steps = (double)(of_stream * (full.epochs / full.stream)), step = table_step_seconds(cell);
   double batches = floor((double)data->count / (double)full.batch);
   double seen = ceil((double)data->test / (double)full.batch) * table_seeing(cell->row) +
                 TABLE_PASS * (of_text ? BATCHES_SEEN : batches);

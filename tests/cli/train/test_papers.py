@@ -23,8 +23,8 @@ PAPERS = pathlib.Path(os.environ["HALFULP_EXAMPLES"]) / "papers"
 WRITTEN = {
     "fp16": (2, "7161fbd121b0244fd68a586763ffc5095dc561a1e2aa25eb41e3243bd9470d87"),
     "openseq2seq": (8, "43eee300d17e626af36474bb6e8946703e6e2ca1e1539e09f3430b5f8108f1a0"),
-    "s2fp8": (23, "3d67bd05c6a46b1d8e8348966021600c4a478d8d92310cb18aabde2241424f44"),
-    "bfloat16": (22, "7d17c1ddfe6321763d915ebe1f0fa32bca434c115743dd7767d1e55b6cd6547e"),
+    "s2fp8": (23, "5bd01366f98184a2706afddc9c8082d5ca9e863baf9d7398489b5f43c317a4e3"),
+    "bfloat16": (22, "e719c66f421c313c46fbd91d68de05f0383ff172622e5d017d13ed179f0b52ee"),
     "assignments": (444, "2cd57bae8c499275c6471dc88d856893a4e7a2930a4bb0b2ca9506ce7a93825f"),
 }
 NAMES = tuple(WRITTEN)
@@ -182,7 +182,8 @@ class Papers(support.Case):
             for ratio in ("0", *("0.%d" % i for i in range(1, 10)), "1"):
                 self.assertEqual("assignments-figure4-%s-ours-%s" % (row, ratio) in made, ratio != missing, row)
         one = json.loads(self.ok("experiment", "--paper", "s2fp8", "--table", "1", "--row", "resnet34", "--json"))
-        self.assertEqual([r["paper_figure"] for r in one[0]["runs"]], [None] * 4)
+        self.assertEqual([r["paper_figure"] for r in one[0]["runs"]], ["92.5", "92.0", "13.5", "92.0"])
+        self.assertEqual([r["full_steps"] for r in one[0]["runs"]], [97675] * 4)
         one = json.loads(self.ok("experiment", "--paper", "bfloat16", "--table", "1", "--row", "resnet18", "--json"))
         self.assertEqual([r["paper_figure"] for r in one[0]["runs"]], ["95.45 +- 0.07", "94.23 +- 0.12", "95.40 +- 0.05"])
 
@@ -323,6 +324,7 @@ class Papers(support.Case):
         text = self.table(*args)
         self.assertIn("Cut to 4 s, in this order: epochs to a tenth, width to a half and a quarter, epochs to one, steps, rows", text)
         self.assertRegex(text, r"width x 0.25,  \d+ of 1000000 epochs")
+        self.assertIn(b"schedule = drop(0.4/0.6/0.8,0.1)", self.read("t/s2fp8-table1-resnet20-fp32.ini"))  # at the same shares
 
     def test_rows_are_left_out(self):
         """If nothing fits, the exit code is 1, and the budget that is named suffices, in the same folder."""
