@@ -357,6 +357,7 @@ class FirstQuestions(unittest.TestCase):
         lines += '  sys.stdout.write(d.stdout)\n  sys.stdout.flush()\n'
         with tempfile.TemporaryDirectory() as folder:
             done = identify('--json', '--fa', 'bfloat16', '--k', '2', '--verify', '2000', '--batch', '100', *program(folder, lines))
+        self.assertEqual(done.returncode, 0, done.stderr)
         z = json.loads(done.stdout)
         self.assertEqual((z['verdict'], done.stderr), ('found', b''))
         self.assertIn('intel.vdpbf16ps', z['presets'])
