@@ -10,7 +10,7 @@
 typedef struct id_recorded {
   id_vectors rows;
   size_t *place;    /* of each row: its number, or the place of the element in D */
-  size_t all, m, n; /* how many there are; M, N of a product, else 0 */
+  size_t all, m, n; /* rows (count); M, N of a product, else 0 */
 } id_recorded;
 
 /* Loads three files, A B D, or four. `shape` has the elements' types; its n and without_c are set. Returns 0, or an

@@ -19,7 +19,7 @@ static void print_head(FILE *out, const id_search *search, const id_recorded *re
           recorded->all);
 }
 
-/* Prints a question that tells the first two models apart, if a drawn one does. */
+/* Prints a question on which the first two models differ, if a drawn one is. */
 static void print_next_question(FILE *out, const id_search *search, const id_explained *found) {
   enum { TRIES = 4096 };
   id_vectors questions;
@@ -31,7 +31,7 @@ static void print_next_question(FILE *out, const id_search *search, const id_exp
     const hu_accum *x = &found->models.x[0], *y = &found->models.x[i];
     if (id_distinguish(&questions, &search->box->shape, x, y, TRIES, &random, NULL) > 0) {
       id_shorten_difference(&questions, x, y);
-      fprintf(out, "no row tells them apart; this question would tell %s from %s (A B C):\n    ",
+      fprintf(out, "no row shows which; on this question %s and %s differ (A B C):\n    ",
               id_model_text(search, x, text[0]), id_model_text(search, y, text[1]));
       id_vectors_print(out, &questions, 0);
       fputc('\n', out);

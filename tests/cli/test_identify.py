@@ -418,7 +418,7 @@ class Recorded(unittest.TestCase):
         self.write('d.npy', 'f4', (rows, 1), [struct.unpack('>f', bytes.fromhex(x))[0] for x in answers])
         z, text = self.ask(*(self.path(x + '.npy') for x in 'abcd'))
         self.assertTrue(z['models'] and not z['presets'] and all('align,l=4,f=21,' in x for x in z['models']), z['models'])
-        self.assertRegex(text, r'no row tells them apart; this question would tell block\(.*\n +[0-9a-f]+ [0-9a-f]+ [0-9a-f]+\n')
+        self.assertRegex(text, r'no row shows which; on this question block\(.*\n +[0-9a-f]+ [0-9a-f]+ [0-9a-f]+\n')
 
     def test_a_kernel(self):
         """Split K in the upper rows of D, none in the lower ones: two models, and where each holds."""
