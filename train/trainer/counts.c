@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What the roundings of a pass were, over all tensors. */
+/* Numbers of a net, and what the roundings of a pass were, over all tensors. */
 #include "train/net/net.h"
 #include "train/trainer/trainer.h"
 
@@ -34,4 +34,16 @@ void hui_count_tensors(const hu_trainer *trainer, hu_trainer_report *report) {
   const hu_shards *shards = &trainer->shards;
   hui_count_net(trainer->net, trainer->ranks.rank == 0, report);
   for (size_t k = 1; shards->net && k < shards->own; k++) hui_count_net(shards->net[k], 0, report);
+}
+
+size_t hui_gradient_numbers(const hu_net *net) {
+  size_t n = 0;
+  for (int i = 0; i < net->parameters; i++) n += net->parameter[i].rows * net->parameter[i].cols;
+  return n;
+}
+
+size_t hui_running_numbers(const hu_net *net) {
+  size_t all = 0, n;
+  for (int i = 0; i < net->operators; i++) all += hui_running_of(net, &net->op[i], &n) ? n : 0;
+  return all;
 }

@@ -12,18 +12,6 @@
 
 /* ---- buffers ---- */
 
-size_t hui_gradient_numbers(const hu_net *net) {
-  size_t n = 0;
-  for (int i = 0; i < net->parameters; i++) n += net->parameter[i].rows * net->parameter[i].cols;
-  return n;
-}
-
-size_t hui_running_numbers(const hu_net *net) {
-  size_t all = 0, n;
-  for (int i = 0; i < net->operators; i++) all += hui_running_of(net, &net->op[i], &n) ? n : 0;
-  return all;
-}
-
 /* The layout of what processes exchange after a pass: of each shard the loss, the largest gradient and the amaxes of
  * delayed scaling, of each tensor what overflowed, and the counts of the roundings. */
 enum { COUNTS = sizeof(hu_rounding_counts) / sizeof(uint64_t) };

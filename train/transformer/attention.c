@@ -8,82 +8,10 @@
 #include "train/environment.h"
 #include "train/transformer/attention.h"
 
-size_t hui_query_columns(const hu_operator *op) { return op->heads.count * op->heads.width; }
-size_t hui_key_columns(const hu_operator *op) { return op->heads.keys_count * op->heads.width; }
-
 static hu_operand_place queries_of(const hu_operator *op) { return (hu_operand_place){op->in[0], 0}; }
 
 static hu_operand_place keys_of(const hu_operator *op) {
   return op->in[1] < 0 ? (hu_operand_place){op->in[0], hui_query_columns(op)} : (hu_operand_place){op->in[1], 0};
-}
-
-hu_operand_place hui_values_of(const hu_net *net, const hu_operator *op) {
-  return (hu_operand_place){op->in[1], net->value[op->in[1]].cols - hui_key_columns(op)};
-}
-
-void hui_take_columns(hu_net *net, hu_operand_place at, size_t d, float *z) {
-  const hu_value *x = &net->value[at.value];
-  hui_do_copy(net, x->rows, d, z, d, x->v + at.from, x->cols);
-}
-
-static void hui_put_columns(hu_net *net, hu_operand_place at, size_t d, const float *x, float *z) {
-  const hu_value *to = &net->value[at.value];
-  hui_do_copy(net, to->rows, d, z + at.from, to->cols, x, d);
-}
-
-float *hui_for_each_head(hu_net *net, const hu_operator *op, size_t rows, float *x, float *z) {
-  size_t h = op->heads.width, d = hui_query_columns(op), group = op->heads.count / op->heads.keys_count;
-  if (group == 1) return x;
-  for (size_t i = 0; i < op->heads.count; i++)
-    hui_do_copy(net, rows, h, z + i * h, d, x + i / group * h, hui_key_columns(op));
-  return z;
-}
-
-float *hui_of_each_group(hu_net *net, const hu_operator *op, size_t rows, float *x, float *z) {
-  size_t h = op->heads.width, d = hui_query_columns(op), group = op->heads.count / op->heads.keys_count;
-  if (group == 1) return x;
-  for (size_t i = 0; i < op->heads.count; i++) {
-    hu_task task = hui_task_of(rows, h, z + i / group * h, x + i * h, NULL);
-    task.ldz = hui_key_columns(op);
-    task.lda = d;
-    hui_do(net, i % group ? HU_RUN_ACCUMULATE : HU_RUN_COPY, &task);
-  }
-  return z;
-}
-
-/* Return the heads' matrices in rows x d, so many rows per sample, and in rows x keys scores; on the grid `format`. */
-hu_matrices hui_heads_of(const hu_operator *op, size_t rows, float *x, hu_format format, int transposed) {
-  size_t d = hui_query_columns(op);
-  hu_matrices matrices = {
-      .data = x, .ld = d, .outer = rows * d, .inner = op->heads.width, .format = format, .transposed = transposed};
-  return matrices;
-}
-
-static hu_matrices scores_of(const hu_operator *op, float *x, hu_format format, int transposed) {
-  size_t all = op->heads.steps * op->heads.keys;
-  hu_matrices matrices = {.data = x,
-                          .ld = op->heads.keys,
-                          .outer = op->heads.count * all,
-                          .inner = all,
-                          .format = format,
-                          .transposed = transposed};
-  return matrices;
-}
-
-/* Computes one product for each sample and head, for the result `part`. */
-static void multiply(hu_net *net, const hu_operator *op, unsigned part, const hu_accum *accum, size_t m, size_t n,
-                     size_t k, hu_matrices z, hu_matrices a, hu_matrices b) {
-  hu_products products = {.m = m,
-                          .n = n,
-                          .k = k,
-                          .outer = net->batch,
-                          .inner = op->heads.count,
-                          .z = z,
-                          .a = a,
-                          .b = b,
-                          .accum = accum,
-                          .words = {0, 0}};
-  hui_do_products(net, op, part, &products);
 }
 
 /* Multiplies scores by the operator's factor, unless it has plain ones. */
@@ -109,9 +37,9 @@ static hu_status scores_forward(hu_net *net, hu_operator *op) {
   (void)hui_round_product(net, op, x->rows, hui_query_columns(op), q, &op->rounding.x, HU_PART_Z_X);
   (void)hui_round_product(net, op, y->rows, hui_key_columns(op), k, &op->rounding.w, HU_PART_Z_W);
   k = hui_for_each_head(net, op, y->rows, k, net->work[2]);
-  multiply(net, op, HU_PART_Z_OUT, &op->rounding.z_accum, op->heads.steps, op->heads.keys, op->heads.width,
-           scores_of(op, z->v, hu_binary32(), 0), hui_heads_of(op, op->heads.steps, q, fq, 0),
-           hui_heads_of(op, op->heads.keys, k, fk, 1));
+  hui_multiply_heads(net, op, HU_PART_Z_OUT, &op->rounding.z_accum, op->heads.steps, op->heads.keys, op->heads.width,
+                     hui_scores_of(op, z->v, hu_binary32(), 0), hui_heads_of(op, op->heads.steps, q, fq, 0),
+                     hui_heads_of(op, op->heads.keys, k, fk, 1));
   (void)hui_round_product(net, op, z->rows, z->cols, z->v, &op->rounding.z_out, HU_PART_Z_OUT);
   shrink(net, op, z->rows * z->cols, z->v, z->v);
   return hui_done(net);
@@ -126,7 +54,7 @@ static hu_matrices score_gradients(hu_net *net, hu_operator *op, unsigned which)
   float *ds = net->work[0];
   shrink(net, op, z->rows * z->cols, ds, z->dv);
   (void)hui_round_product(net, op, z->rows, z->cols, ds, rounding, part);
-  return scores_of(op, ds, hui_operand_grid(op, part, rounding, before), (int)which);
+  return hui_scores_of(op, ds, hui_operand_grid(op, part, rounding, before), (int)which);
 }
 
 /* dQ = (dS by) K, rows x d. */
@@ -139,8 +67,9 @@ static float *queries_gradient(hu_net *net, hu_operator *op) {
   hui_take_columns(net, of, hui_key_columns(op), k);
   (void)hui_round_product(net, op, y->rows, hui_key_columns(op), k, &op->rounding.w_back, HU_PART_DX_W);
   k = hui_for_each_head(net, op, y->rows, k, net->work[3]);
-  multiply(net, op, HU_PART_DX_OUT, &op->rounding.dx_accum, op->heads.steps, op->heads.width, op->heads.keys,
-           hui_heads_of(op, op->heads.steps, dq, hu_binary32(), 0), ds, hui_heads_of(op, op->heads.keys, k, grid, 0));
+  hui_multiply_heads(net, op, HU_PART_DX_OUT, &op->rounding.dx_accum, op->heads.steps, op->heads.width, op->heads.keys,
+                     hui_heads_of(op, op->heads.steps, dq, hu_binary32(), 0), ds,
+                     hui_heads_of(op, op->heads.keys, k, grid, 0));
   (void)hui_round_product(net, op, x->rows, hui_query_columns(op), dq, &op->rounding.dx_out, HU_PART_DX_OUT);
   return dq;
 }
@@ -155,8 +84,9 @@ static float *keys_gradient(hu_net *net, hu_operator *op) {
   const hu_accum accum = hui_accum_swapped(&op->rounding.dw_accum);
   hui_take_columns(net, at, hui_query_columns(op), q);
   (void)hui_round_product(net, op, x->rows, hui_query_columns(op), q, &op->rounding.x_back, HU_PART_DW_X);
-  multiply(net, op, HU_PART_DW_OUT, &accum, op->heads.keys, op->heads.width, op->heads.steps,
-           hui_heads_of(op, op->heads.keys, dk, hu_binary32(), 0), ds, hui_heads_of(op, op->heads.steps, q, grid, 0));
+  hui_multiply_heads(net, op, HU_PART_DW_OUT, &accum, op->heads.keys, op->heads.width, op->heads.steps,
+                     hui_heads_of(op, op->heads.keys, dk, hu_binary32(), 0), ds,
+                     hui_heads_of(op, op->heads.steps, q, grid, 0));
   dk = hui_of_each_group(net, op, y->rows, dk, net->work[1]);
   (void)hui_round_product(net, op, y->rows, hui_key_columns(op), dk, &op->rounding.dw_out, HU_PART_DW_OUT);
   return dk;
@@ -248,49 +178,10 @@ static hu_status mix_forward(hu_net *net, hu_operator *op) {
   (void)hui_round_product(net, op, value->rows, value->cols, a, &op->rounding.x, HU_PART_Z_X);
   (void)hui_round_product(net, op, x->rows, hui_key_columns(op), v, &op->rounding.w, HU_PART_Z_W);
   v = hui_for_each_head(net, op, x->rows, v, net->work[2]);
-  multiply(net, op, HU_PART_Z_OUT, &op->rounding.z_accum, op->heads.steps, op->heads.width, op->heads.keys,
-           hui_heads_of(op, op->heads.steps, z->v, hu_binary32(), 0), scores_of(op, a, format, 0),
-           hui_heads_of(op, op->heads.keys, v, grid, 0));
+  hui_multiply_heads(net, op, HU_PART_Z_OUT, &op->rounding.z_accum, op->heads.steps, op->heads.width, op->heads.keys,
+                     hui_heads_of(op, op->heads.steps, z->v, hu_binary32(), 0), hui_scores_of(op, a, format, 0),
+                     hui_heads_of(op, op->heads.keys, v, grid, 0));
   return hui_round_product(net, op, z->rows, z->cols, z->v, &op->rounding.z_out, HU_PART_Z_OUT);
-}
-
-void hui_give_values(hu_net *net, hu_operator *op, const float *shares) {
-  const hu_operand_place of = hui_values_of(net, op);
-  const hu_value *value = &net->value[op->in[0]], *x = &net->value[of.value], *z = &net->value[op->out];
-  float *dz = net->work[0], *other = net->work[1], *part = net->work[2], *dx = op->kept;
-  if (!hui_needs_gradient(net, of.value)) return;
-  const hu_rounding keep = hu_rounding_keep(), *before = shares == value->v ? &value->round : &keep;
-  hu_format format = hui_operand_grid(op, HU_PART_DW_X, &op->rounding.x_back, before);
-  hu_format grid = hui_operand_grid(op, HU_PART_DW_DZ, &op->rounding.dz_w, &z->round_back);
-  hui_do_each(net, HU_RUN_COPY, z->rows * z->cols, dz, z->dv, NULL, 0);
-  hui_do_each(net, HU_RUN_COPY, value->rows * value->cols, other, shares, NULL, 0);
-  (void)hui_round_product(net, op, z->rows, z->cols, dz, &op->rounding.dz_w, HU_PART_DW_DZ);
-  (void)hui_round_product(net, op, value->rows, value->cols, other, &op->rounding.x_back, HU_PART_DW_X);
-  multiply(net, op, HU_PART_DW_OUT, &op->rounding.dw_accum, op->heads.keys, op->heads.width, op->heads.steps,
-           hui_heads_of(op, op->heads.keys, part, hu_binary32(), 0), scores_of(op, other, format, 1),
-           hui_heads_of(op, op->heads.steps, dz, grid, 0));
-  part = hui_of_each_group(net, op, x->rows, part, net->work[1]);
-  (void)hui_round_product(net, op, x->rows, hui_key_columns(op), part, &op->rounding.dw_out, HU_PART_DW_OUT);
-  hui_do_fill(net, x->rows * x->cols, dx, 0);
-  hui_put_columns(net, of, hui_key_columns(op), part, dx);
-  hui_give(net, of.value, dx);
-}
-
-void hui_shares_gradient(hu_net *net, hu_operator *op, float *dp) {
-  const hu_operand_place of = hui_values_of(net, op);
-  const hu_value *value = &net->value[op->in[0]], *x = &net->value[of.value], *z = &net->value[op->out];
-  float *dz = net->work[0], *other = net->work[1];
-  hu_format format = hui_operand_grid(op, HU_PART_DX_DZ, &op->rounding.dz, &z->round_back);
-  hu_format grid = hui_operand_grid(op, HU_PART_DX_W, &op->rounding.w_back, &x->round);
-  hui_do_each(net, HU_RUN_COPY, z->rows * z->cols, dz, z->dv, NULL, 0);
-  hui_take_columns(net, of, hui_key_columns(op), other);
-  (void)hui_round_product(net, op, z->rows, z->cols, dz, &op->rounding.dz, HU_PART_DX_DZ);
-  (void)hui_round_product(net, op, x->rows, hui_key_columns(op), other, &op->rounding.w_back, HU_PART_DX_W);
-  other = hui_for_each_head(net, op, x->rows, other, net->work[3]);
-  multiply(net, op, HU_PART_DX_OUT, &op->rounding.dx_accum, op->heads.steps, op->heads.keys, op->heads.width,
-           scores_of(op, dp, hu_binary32(), 0), hui_heads_of(op, op->heads.steps, dz, format, 0),
-           hui_heads_of(op, op->heads.keys, other, grid, 1));
-  (void)hui_round_product(net, op, value->rows, value->cols, dp, &op->rounding.dx_out, HU_PART_DX_OUT);
 }
 
 /* dV, then dP = dO V^T. */

@@ -20,6 +20,8 @@ size_t hui_key_columns(const hu_operator *op);
 hu_operand_place hui_values_of(const hu_net *net, const hu_operator *op);
 /* Copies d columns into z, rows x d. */
 void hui_take_columns(hu_net *net, hu_operand_place at, size_t d, float *z);
+/* Copies x, rows x d, to these columns of z, which has the shape of the whole value. */
+void hui_put_columns(hu_net *net, hu_operand_place at, size_t d, const float *x, float *z);
 /* Several heads of queries may read one head of keys and of values. Returns rows of keys or values with a copy for each
  * head of queries: x itself, or in z. */
 float *hui_for_each_head(hu_net *net, const hu_operator *op, size_t rows, float *x, float *z);
@@ -27,6 +29,11 @@ float *hui_for_each_head(hu_net *net, const hu_operator *op, size_t rows, float 
 float *hui_of_each_group(hu_net *net, const hu_operator *op, size_t rows, float *x, float *z);
 /* Returns the heads' matrices in rows x d, so many rows per sample, on the grid `format`. */
 hu_matrices hui_heads_of(const hu_operator *op, size_t rows, float *x, hu_format format, int transposed);
+/* Returns the matrices of steps x keys scores in x. */
+hu_matrices hui_scores_of(const hu_operator *op, float *x, hu_format format, int transposed);
+/* Computes one product for each sample and head, for the result `part`. */
+void hui_multiply_heads(hu_net *net, const hu_operator *op, unsigned part, const hu_accum *accum, size_t m, size_t n,
+                        size_t k, hu_matrices z, hu_matrices a, hu_matrices b);
 /* Gives dV = P^T dO. */
 void hui_give_values(hu_net *net, hu_operator *op, const float *shares);
 /* Writes dP = dO V^T to dp. */
