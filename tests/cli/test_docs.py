@@ -30,7 +30,8 @@ class Docs(support.Examples):
                 self.needs(line)
                 r = self.shell(line)
                 self.assertEqual(r.returncode, 0, (line, r))
-                self.assertEqual(r.stderr, b"", line)
+                notes = [note for note in r.stderr.decode().splitlines() if not note.endswith(" questions so far")]  # of a slow machine
+                self.assertEqual(notes, [], line)
                 if "-o " not in line and " > " not in line:
                     self.assertNotEqual(r.stdout, b"", line)
                 done += 1
