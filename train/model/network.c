@@ -73,12 +73,26 @@ static void refuse_taken(hu_network *network, const char *name, size_t size, con
                       layer ? "layer" : "function");
 }
 
+/* Refuses a name that has its meaning from a statement before, which the second one would hide. */
+static void refuse_second(hu_network *network, const char *what, const char *name, size_t size) {
+  hui_network_wrong(network, HU_E_NAME, "%s: '%.*s' is there already", what, (int)(size < 64 ? size : 64), name);
+}
+
+/* The place of a name among those that can be set here; behind the last one if it is new. */
+static size_t place_of(const hu_network *network, const char *name, size_t size) {
+  size_t i = network->frame;
+  while (i < network->variables &&
+         (network->variable[i].size != size || memcmp(network->variable[i].name, name, size) != 0))
+    i++;
+  return i;
+}
+
 static void set(hu_network *network, const char *name, size_t size, const hu_item *item) {
   if (item->kind == HU_ITEM_WORD) refuse_taken(network, name, size, "name of a layer");
   if (network->status != HU_OK) return;
-  for (size_t i = network->frame; i < network->variables; i++) {
-    if (network->variable[i].size != size || memcmp(network->variable[i].name, name, size) != 0) continue;
-    network->variable[i].item = *item;
+  size_t place = place_of(network, name, size);
+  if (place < network->variables) {
+    network->variable[place].item = *item;
     return;
   }
   if (network->variables == HU_NETWORK_VARIABLES) {
@@ -121,6 +135,9 @@ static void equals(hu_network *network) {
 static void run_key(hu_network *network, int live) {
   const char *name;
   size_t n = new_name(network, &name);
+  size_t place = place_of(network, name, n);
+  if (live && place < network->variables && network->variable[place].name != name)
+    refuse_second(network, "key", name, n);
   equals(network);
   hu_item item = expression(network, live);
   if (live && network->status == HU_OK) item = hui_network_key(network, name, n, item);
@@ -131,6 +148,10 @@ static void run_block(hu_network *network, int live) {
   const char *name, *parameter;
   size_t n = new_name(network, &name);
   if (live) refuse_taken(network, name, n, "block");
+  for (size_t i = 0; live && i < network->blocks; i++) {
+    if (network->block[i].size == n && network->block[i].name != name && memcmp(network->block[i].name, name, n) == 0)
+      refuse_second(network, "block", name, n);
+  }
   if (!hui_network_takes(network, "(")) hui_network_wrong(network, HU_E_TEXT, "( is missing");
   if (live && network->blocks == HU_NETWORK_BLOCKS)
     hui_network_wrong(network, HU_E_TEXT, "more than %d blocks", HU_NETWORK_BLOCKS);
@@ -310,6 +331,7 @@ static void bind(hu_network *network, const hu_argument *arguments, size_t count
   while (network->status == HU_OK && !hui_network_takes(network, ")")) {
     size_t n = new_name(network, &name);
     if (i == count || arguments[i].name) break;
+    if (place_of(network, name, n) < network->variables) refuse_second(network, "block", name, n);
     set(network, name, n, &arguments[i++].item);
     hui_network_takes(network, ",");
   }
