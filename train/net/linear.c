@@ -199,10 +199,9 @@ static int add_linear(hu_net *net, int x, int weights, int bias, int transposed)
   op->theta[0] = weights;
   op->theta[1] = bias;
   op->sharing.transposed = transposed;
-  for (int i = 0; i < net->operators - 1; i++) {
-    if (net->op[i].kind == &linear && net->op[i].theta[0] == weights)
-      op->sharing.shared = net->op[i].sharing.shared = 1;
-  }
+  int i = net->operators - 2; /* the last one with these weights: those before it are marked already */
+  while (i >= 0 && (net->op[i].kind != &linear || net->op[i].theta[0] != weights)) i--;
+  if (i >= 0) op->sharing.shared = net->op[i].sharing.shared = 1;
   return z;
 }
 
