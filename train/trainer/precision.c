@@ -234,6 +234,11 @@ static hu_status round_products(hu_trainer *trainer, int late, char *why) {
       return hui_say(why, status,
                      "precision.w_average: requires precision.w = scaled(float4_e2m1fn;scale=float8_e8m0fnu;block=1x32;"
                      "rule=rceil), turned or not, and precision.twice = yes (precision.system = tetrajet)");
+    if (status == HU_E_TRAIN && rounding.quartet && op->sharing.transposed)
+      return hui_say(why, status,
+                     "precision.quartet: a layer multiplies by %s transposed, which Quartet does not round: "
+                     "precision.layers or precision.exempt can leave the layer out",
+                     hu_net_parameter_name(trainer->net, op->theta[0]));
     if (status != HU_OK)
       return hui_say(why, status, "precision: a product's roundings or accumulation: %s", hu_status_text(status));
     if (trainer->keys.history) status = delay_product(trainer, op->out, why);

@@ -63,6 +63,9 @@ class Networks(TrainCase):
         for more in ((self.config(SMALL),), ("--sizes", "height=8,outputs=10")):
             self.bad("train", "--model", path, "--describe", *more,
                      says=["model.file", "bad.net: line 3: add of 8 x 8 x 1 and 6 x 6 x 4: operands of different shapes"])
+        tied = self.config("x = input(64, 1)\nh = embedding(x, 17, 4)\nh = as_rows(linear(h, 17, bias=0, share=h), 1)\noutput linear(h, 10)\n", "tied.net")
+        self.bad("train", self.config(SMALL), "--model", tied, "--set", "data.raw=yes", "--set", "precision.system=quartet",
+                 "--output", self.path("tied"), says="precision.quartet: a layer multiplies by embedding1.weight transposed")
         self.bad("train", "--describe", "--sizes", "high=3", says=["--sizes", "'high'", "height"])
         self.bad("train", "--describe", "--sizes", "height", says="name=number")
         self.bad("train", "--describe", "--sizes", "height=8,width=3,height=9", says="'height' is given twice")
