@@ -338,6 +338,8 @@ class _Tracer:
 
     def of_batch_norm(self, node: Any, x: _Value, weight: Any, bias: Any, mean: Any, variance: Any, training: bool,
                       momentum: float, eps: float, *_: Any) -> _Value:
+        if node.args[3] is None:  # `mean` is None in any case: buffers are not values here
+            raise self.wrong(node, 'without running statistics')
         given = _options([('eps', repr(eps), '1e-05'), ('momentum', repr(momentum), '0.1')]) + ', unbiased=1'
         return self.norm(node, 'batch_norm({}{})'.format(x.name, given), weight, bias)
 
@@ -612,6 +614,10 @@ def from_torch(module: Any, *examples: Any) -> Traced:
     HalfulpValueError: an operator that has no layer, by its name.
     """
     import torch
+    for name, one in module.named_modules():
+        if isinstance(one, torch.nn.modules.batchnorm._BatchNorm) and one.momentum is None:  # 0 in the program
+            raise abi.HalfulpValueError('from_torch: {}: a batch norm whose statistics are means of all steps'.format(
+                name or 'module'))
     module = _with_plain_attention(module)
     program = torch.export.export(module, examples)
     program.graph.eliminate_dead_code()  # masks that nothing reads

@@ -260,7 +260,9 @@ class Other(nn.Module):
     (Other(lambda x: x.view(3, 2)), (2, 3), 'from .* to'),
     (Other(lambda x: F.scaled_dot_product_attention(x, x, x)), (2, 4, 3), 'with a mask, or not of heads'),
     (Masked(), (2, 3, 4), 'another mask than a causal one'),
-    (nn.BatchNorm2d(2, affine=False), (2, 2, 3, 3), 'without gain and offset')])
+    (nn.BatchNorm2d(2, affine=False), (2, 2, 3, 3), 'without gain and offset'),
+    (nn.BatchNorm2d(2, track_running_stats=False).eval(), (2, 2, 3, 3), 'without running statistics'),
+    (nn.Sequential(nn.BatchNorm2d(2, momentum=None)).eval(), (2, 2, 3, 3), '0: a batch norm whose statistics are means')])
 def test_refused(module, shape, says):
     with pytest.raises(ValueError, match=says):
         from_torch(module, torch.zeros(*shape))
