@@ -142,7 +142,7 @@ static const cli_option options[] = {
     {KEY_GOLDEN | OF_BOX, "golden", "FOLDER", "where the golden files are; default: the installed ones"},
     {KEY_EXPLAIN | OF_BOX, "explain", NULL, "explain how the model was found, step by step"},
     {KEY_REPORT | OF_BOX, "report", "FILE.html", "a page that stands alone, with a picture of the order"},
-    {KEY_RECORDED, "recorded", NULL, "no box: arrays A B [C] D, .npy, of dot products, a row each; which models give all D?"},
+    {KEY_RECORDED, "recorded", NULL, "no box: arrays A B [C] D, a dot product a row; which models give all D?"},
     {KEY_KERNEL | CLI_FOR(DATA), "kernel", NULL, "--recorded: the arrays are matrices, and D is A B + C"},
     {KEY_DISTINGUISH, "distinguish", NULL,
      "no box: find a question that two models, or two rules of quantizers, answer differently"},
