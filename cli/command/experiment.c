@@ -138,7 +138,7 @@ static const cli_option options[] = {
     {KEY_OVERWRITE, "overwrite", NULL, "with --budget: start again, whatever results are in OUT"},
     {KEY_CELL, "cell", "CELL",
      "no NAME: run one cell of a table, whose name begins with that of its file, with --ledger"},
-    {KEY_LEDGER, "ledger", "FILE", "where its digests go, a line every 1000 steps; what is there is compared"},
+    {KEY_LEDGER, "ledger", "LEDGER", "the file of its digests, every 1000 steps; what is there is compared"},
     {KEY_VERIFY, "verify", "FROM..TO", "with --cell: replay these steps alone, and compare their digests"},
     {KEY_KEEP, "keep", NULL, "with --cell and --output: keep the checkpoint of every 1000 steps"},
     {KEY_COMMIT, "commit", "TEXT", "with --cell: the commit of the sources that the ledger is to name"},

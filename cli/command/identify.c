@@ -39,13 +39,13 @@ enum {
   KEY_ANSWER,
   KEY_SECONDS,
   KEY_BATCH,
-  KEY_RECORDED,
+  KEY_DATA,
   KEY_KERNEL
 };
 
 /* What is asked for. */
 enum { IDENTIFY, DISTINGUISH, QUANTIZER, DATA };
-static const char *const mode_names[] = {"a box of dot products", "--distinguish", "--quantizer", "--recorded"};
+static const char *const mode_names[] = {"a box of dot products", "--distinguish", "--quantizer", "--data"};
 enum {
   OF_BOX = CLI_FOR(IDENTIFY),
   OF_MODELS = OF_BOX | CLI_FOR(DISTINGUISH),
@@ -93,7 +93,7 @@ static int set(void *into, int key, const char *value) {
     case CLI_KEY_SEED: return cli_read_u64(&asked->seed, "--seed", value, 0, UINT64_MAX);
     case KEY_TRIES: return cli_read_u64(&asked->tries, "--tries", value, 1, UINT64_C(1) << 40);
     case KEY_DISTINGUISH: asked->distinguish = 1; break;
-    case KEY_RECORDED: asked->data = 1; break;
+    case KEY_DATA: asked->data = 1; break;
     case KEY_KERNEL: asked->kernel = 1; break;
     case KEY_QUANTIZER: asked->quantizer = value; break;
     case KEY_ANSWER: asked->answer = 1; break;
@@ -134,7 +134,7 @@ static const cli_option options[] = {
      "the command reads N lines before it answers them, as a pipeline does; the last line is repeated to fill them"},
     {KEY_TIMEOUT | OF_BOXES, "timeout", "N",
      "seconds that the box may be silent, with --quantizer may run; default 30"},
-    {KEY_SECONDS | OF_BOX, "seconds", "N", "end the search after so long and print what is known by then"},
+    {KEY_SECONDS | OF_BOX, "seconds", "S", "end the search after so long and print what is known by then"},
     {KEY_VERIFY | OF_BOXES, "verify", "N",
      "drawn questions that the model has to stand in the end, or that the nearest one is counted on; default 100000"},
     {CLI_KEY_SEED, "seed", "K", "key of the random numbers that draw the questions; default 1"},
@@ -142,8 +142,8 @@ static const cli_option options[] = {
     {KEY_GOLDEN | OF_BOX, "golden", "FOLDER", "where the golden files are; default: the installed ones"},
     {KEY_EXPLAIN | OF_BOX, "explain", NULL, "explain how the model was found, step by step"},
     {KEY_REPORT | OF_BOX, "report", "FILE.html", "a page that stands alone, with a picture of the order"},
-    {KEY_RECORDED, "recorded", NULL, "no box: arrays A B [C] D, a dot product a row; which models give all D?"},
-    {KEY_KERNEL | CLI_FOR(DATA), "kernel", NULL, "--recorded: the arrays are matrices, and D is A B + C"},
+    {KEY_DATA, "data", NULL, "no box: arrays A B [C] D, a dot product a row; which models give all D?"},
+    {KEY_KERNEL | CLI_FOR(DATA), "kernel", NULL, "--data: the arrays are matrices, and D is A B + C"},
     {KEY_DISTINGUISH, "distinguish", NULL,
      "no box: find a question that two models, or two rules of quantizers, answer differently"},
     {KEY_QUANTIZER, "quantizer", "FORMAT",
@@ -156,7 +156,7 @@ static const cli_option options[] = {
     {0}};
 static const cli_command command = {
     "identify",
-    "-- COMMAND... | --distinguish MODEL MODEL | --recorded A B [C] D",
+    "-- COMMAND... | --distinguish MODEL MODEL | --data A B [C] D",
     "Find the accumulation model, or the rule of quantization, of a black box, or where two of them differ",
     "The box is a program that reads lines A B C [SCALES_A SCALES_B] as `halfulp mma` does, and writes one D for "
     "each,\n"
@@ -179,7 +179,7 @@ static const cli_command command = {
     "drawn. Exit code 0: no difference was found; 1: here is one. Of two scaled formats (presets, scaled(...) texts, "
     "with\n"
     "-r MODE behind them for the rounding of elements) it prints the shortest block.\n\n"
-    "--recorded reads what a kernel that cannot be asked has computed. It prints which models give every row, named "
+    "--data reads what a kernel that cannot be asked has computed. It prints which models give every row, named "
     "units,\n"
     "sums of parts of them (split K), else for K up to 32 those of the language; a question on which two of "
     "these\n"
@@ -454,7 +454,7 @@ static int recorded(state *asked, char **operands, int count) {
   id_explained found = {0};
   id_search search;
   id_box box = {0};
-  if (count != 3 && count != 4) return cli_fail(NULL, "identify: --recorded requires A B D or A B C D");
+  if (count != 3 && count != 4) return cli_fail(NULL, "identify: --data requires A B D or A B C D");
   int status = choose_shape(asked);
   if (status != CLI_OK) return status;
   box.shape = asked->shape;

@@ -390,9 +390,9 @@ class Recorded(unittest.TestCase):
         pathlib.Path(self.path(name)).write_bytes(support.npy('<' + kind, shape, data))
 
     def ask(self, *arguments, code=0):
-        done = run('identify', '--recorded', '--json', '--fa', 'binary16', *arguments)
+        done = run('identify', '--data', '--json', '--fa', 'binary16', *arguments)
         self.assertEqual(done.returncode, code, done.stderr)
-        text = run('identify', '--recorded', '--fa', 'binary16', *arguments)
+        text = run('identify', '--data', '--fa', 'binary16', *arguments)
         return json.loads(done.stdout), text.stdout.decode()
 
     def test_rows(self):
@@ -449,7 +449,7 @@ class Recorded(unittest.TestCase):
                                 ((s, s), 'requires A B D or A B C D'), ((s, t, u), '2 x 3 does not go with A, which is 2 x 4'),
                                 ((s, s, u), '5 elements; A and B make 2'),
                                 ((s, s, t), 'elements of 2 bytes; this operand has 4'), ((s, s, self.path('none.npy')), 'No such file')):
-            done = run('identify', '--recorded', '--fa', 'binary16', *arguments)
+            done = run('identify', '--data', '--fa', 'binary16', *arguments)
             self.assertEqual(done.returncode, 2)
             self.assertIn(says, done.stderr.decode())
 

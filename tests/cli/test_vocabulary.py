@@ -10,7 +10,7 @@ sys.dont_write_bytecode = True
 import support  # noqa: E402
 
 # A name that is the usual word for two things, which no command has both of; one whose texts say what the result is.
-HOMONYMS = {("experiment", "table"), ("path", "data")}
+HOMONYMS = {("experiment", "table"), ("experiment", "verify"), ("path", "data"), ("identify", "data")}
 ANY_TEXT = {"output"}
 EMPTY = {"the", "and", "with", "for", "default", "that", "not", "are", "this", "one", "its", "than"}
 

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Numbers of a net, and what the roundings of a pass were, over all tensors. */
+/* What all tensors of a net have together: numbers, the largest gradient, counts of the roundings of a pass. */
+#include <math.h>
+
+#include "halfulp/train/gradient.h"
 #include "train/net/net.h"
 #include "train/trainer/trainer.h"
 
@@ -46,4 +49,45 @@ size_t hui_running_numbers(const hu_net *net) {
   size_t all = 0, n;
   for (int i = 0; i < net->operators; i++) all += hui_running_of(net, &net->op[i], &n) ? n : 0;
   return all;
+}
+
+/* ---- the largest gradient ---- */
+
+static float larger(float largest, size_t n, const float *x) {
+  for (size_t i = 0; i < n; i++) {
+    float a = fabsf(x[i]);
+    if (a > largest && isfinite(a)) largest = a;
+  }
+  return largest;
+}
+
+/* The same by an engine whose memory is not the host's: gradients divided by 1 stay what they are, and the largest one
+ * is found, too. */
+static float largest_there(hu_net *net, int loss) {
+  hu_gradient_found found = {0, 0};
+  hui_do_put(net, net->found, &found, sizeof found);
+  for (int i = 0; i < loss && net->fault == HU_OK; i++) {
+    const hu_value *x = &net->value[i];
+    net->fault = net->engine->unscale(net->self, x->rows * x->cols, x->dv, 1, net->found);
+  }
+  for (int i = 0; i < net->parameters && net->fault == HU_OK; i++) {
+    const hu_parameter *parameter = &net->parameter[i];
+    net->fault = net->engine->unscale(net->self, parameter->rows * parameter->cols, parameter->dtheta, 1, net->found);
+  }
+  hui_do_get(net, &found, net->found, sizeof found);
+  return found.amax;
+}
+
+float hui_largest_gradient(hu_net *net, int loss) {
+  float z = 0;
+  if (!net->engine->on_host) return largest_there(net, loss);
+  for (int i = 0; i < loss; i++) {
+    hu_net_tensor tensor = hu_net_value(net, i);
+    z = larger(z, tensor.rows * tensor.cols, tensor.gradients);
+  }
+  for (int i = 0; i < hu_net_parameters(net); i++) {
+    hu_net_tensor tensor = hu_net_parameter(net, i);
+    z = larger(z, tensor.rows * tensor.cols, tensor.gradients);
+  }
+  return z;
 }
