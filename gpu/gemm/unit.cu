@@ -54,6 +54,11 @@ typedef struct hu_align_terms {
   uint64_t first;
 } hu_align_terms;
 
+/* Returns a sum rounded: blocks of this kernel have no second rounding and lose no digits that a rounding sees. */
+HU_DEVICE hu_num hui_align_out(const hu_accum_plan *plan, int64_t sum, int32_t unit, hu_draw *draw) {
+  return hui_grid_round(&plan->sum, hui_num_of_integer(sum, unit), draw);
+}
+
 HU_DEVICE hu_num hui_align_block(const hu_accum_plan *plan, const hu_lines *in, const hu_align_terms &terms,
                                  const hu_picks *picks, hu_num c, hu_draw *draw) {
   const hu_block *block = &plan->model.block;
@@ -64,7 +69,7 @@ HU_DEVICE hu_num hui_align_block(const hu_accum_plan *plan, const hu_lines *in, 
     if (k < picks->past) largest = hui_later(largest, terms.ea[k - terms.first] + terms.eb[k - terms.first]);
   }
   if (tc.kind == HU_KIND_FINITE) largest = hui_later(largest, tc.alignment);
-  if (largest <= HU_ALIGN_ZERO / 2 && tc.kind == HU_KIND_ZERO) return hui_block_out(plan, 0, 0, draw);
+  if (largest <= HU_ALIGN_ZERO / 2 && tc.kind == HU_KIND_ZERO) return hui_align_out(plan, 0, 0, draw);
   int32_t exponent = hui_later(largest, block->emin);
   if (tc.kind > HU_KIND_FINITE || exponent > 100 || exponent < -90) return hui_block_align(plan, in, picks, c, draw);
   int32_t unit = exponent - block->kept;
@@ -75,7 +80,7 @@ HU_DEVICE hu_num hui_align_block(const hu_accum_plan *plan, const hu_lines *in, 
     if (k < picks->past)
       sum += __float2int_rz(__fmul_rn(__fmul_rn(terms.a[k - terms.first], terms.b[k - terms.first]), scale));
   }
-  return hui_block_out(plan, sum, unit, draw);
+  return hui_align_out(plan, sum, unit, draw);
 }
 
 /* Adds the blocks of products first ... past - 1, divided as hui_blocks does. */

@@ -49,7 +49,7 @@ def test_projection_and_streams(random):
     f = 'binary8p3sf'
     top = codes([np.float32(1e30)], f)
     assert halfulp.decode(p3109.compute('Add', top, top, of=f, rules='v4.0'), f)[0] == halfulp.decode(top, f)[0]
-    for rules in ({}, {'rules': 'july-2026'}):  # D1 without a word
+    for rules in ({}, {'rules': 'july-2026'}):  # D1 where nothing is said
         assert np.isnan(halfulp.decode(p3109.compute('Add', top, top, of=f, **rules), f))[0]
 
 

@@ -226,7 +226,11 @@ HU_AT(chosen) {
   const float *a = task->a + r * task->cols, sum = experts->normed ? hui_sum_of_chosen(experts, r, a, NULL) : 1;
   const uint32_t *place = experts->place + r * task->cols;
   float *z = task->z + r * task->cols;
-  for (size_t j = j0; j < j1; j++) z[j] = place[j] == (uint32_t)HU_PLACE_NONE ? 0 : a[j] / sum;
+  for (size_t j = j0; j < j1; j++) z[j] = place[j] == (uint32_t)HU_PLACE_NONE ? 0 : a[j];
+  if (!experts->normed) return;
+  for (size_t j = j0; j < j1; j++) {
+    if (place[j] != (uint32_t)HU_PLACE_NONE) z[j] = z[j] / sum;
+  }
 }
 
 /* z is the gradient of what `chosen` read; experts.shares is its result and b the gradient of that; a is what it read,
