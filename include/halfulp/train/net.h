@@ -379,7 +379,10 @@ HU_API int hu_net_smooth_l1(hu_net *net, int x, double weight, double beta); /* 
  * al., Rethinking the Inception architecture, 2016; PyTorch); HU_SMOOTHING_OTHERS: the label has 1 - smoothing, each
  * other column smoothing / (C - 1) (Tensor2Tensor). HU_SMOOTHING_LESS_MINIMUM: each row less -(sum of q log q), so that
  * the least loss is 0. HU_E_TRAIN: smoothing is not from 0 to below 1; HU_E_SHAPE: one column. */
-enum { HU_SMOOTHING_OTHERS = 1, HU_SMOOTHING_LESS_MINIMUM = 2 };
+enum {
+  HU_SMOOTHING_OTHERS = 1,      /* the smoothing goes to the other columns alone */
+  HU_SMOOTHING_LESS_MINIMUM = 2 /* the least loss is 0 */
+};
 HU_API int hu_net_cross_entropy_smoothed(hu_net *net, int x, double weight, double smoothing, unsigned how);
 
 /* Connectionist temporal classification (Graves et al. 2006) of the steps of each sample: weight / (samples) times the
