@@ -36,7 +36,7 @@ typedef struct attribute_state {
 typedef struct attribute {
   const ledger_how *how;
   size_t seeds;
-  double budget;       /* seconds of processors; 0: there is none */
+  double budget;       /* seconds of processors; 0: no limit */
   hu_trainer *trainer; /* of the keys, begun: for names and numbers of steps */
   job_ledger ledger;
   char *path, sources[JOB_SOURCES_MAX];

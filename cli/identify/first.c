@@ -40,7 +40,7 @@ static void put_c(first *look, size_t row, uint64_t c) {
   if (!look->questions.shape->without_c) id_put(&look->questions, ID_C, row, 0, c);
 }
 
-/* Puts 1 where every question has it: scales, and B where the box adds numbers. */
+/* Sets to 1 what every question contains: scales, and B where the box adds numbers. */
 static void put_ones(first *look) {
   const id_shape *shape = look->questions.shape;
   for (size_t row = 0; row < ROWS; row++) {

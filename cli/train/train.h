@@ -89,7 +89,7 @@ typedef struct train_run {
   const char *model;   /* file of the network's text; NULL: as the configuration says */
   const char *sizes;   /* of --sizes */
   uint64_t every, checkpoint, evaluate;
-  uint64_t follow_every; /* steps from one row of `history` to the next; 0: there is none */
+  uint64_t follow_every; /* steps from one row of `history` to the next; 0: no history */
   int checkpoint_asked, resume, overwrite, json, keys, tensors, describe;
   int lock; /* the open folder; -1: not yet */
   const char **sets;
