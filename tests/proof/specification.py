@@ -318,9 +318,9 @@ def signed_nan(f, minus):
 
 
 def stays_at_max(f, mode, minus):
-    """rtz; rtp for x < 0; rtn for x > 0; rto when max has an odd code."""
+    """rtz; rtp for x < 0; rtn for x > 0; rto where infinities are ieee and max has an odd code."""
     return either(equal(mode.round, RTZ), both(equal(mode.round, RTP), minus), both(equal(mode.round, RTN), no(minus)),
-                  both(equal(mode.round, RTO), max_code(f).odd))
+                  both(equal(mode.round, RTO), equal(f.inf, INF_IEEE), max_code(f).odd))
 
 
 def overflow(f, mode, minus):

@@ -312,7 +312,10 @@ HU_API int hu_net_gru(hu_net *net, int x, size_t units, int last);  /* gated rec
 HU_API int hu_net_lstm(hu_net *net, int x, size_t units, int last); /* long short-term memory cells */
 /* The same with what networks of speech and language add. HU_E_SHAPE: a field out of its range, or one that the cell
  * does not have; lengths that are not an input of one number a sample. */
-enum { HU_CELL_GRU = 0, HU_CELL_LSTM = 1 };
+enum {
+  HU_CELL_GRU = 0, /* gated recurrent units */
+  HU_CELL_LSTM = 1 /* long short-term memory cells */
+};
 enum {
   HU_DIRECTION_FORWARD = 0,  /* from the first step to the last */
   HU_DIRECTION_BACKWARD = 1, /* from the last step to the first; row t of the result is of step t */
