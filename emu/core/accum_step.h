@@ -247,20 +247,35 @@ HU_FN hu_num hui_grid_zero(const hu_grid *grid, uint32_t sign) {
   return hui_num_special(HU_KIND_ZERO, grid->plus ? 0 : sign);
 }
 
+/* x rounded onto the grid, with subnormal numbers. */
+HU_FN hu_num hui_grid_value(const hu_grid *grid, hu_num x, uint32_t random, uint32_t *events) {
+  uint32_t code = hui_round(&grid->spec, x, random, events);
+  if (grid->over && (*events & HU_EVENT_OVERFLOW)) return hui_num_special(HU_KIND_INF, x.sign);
+  hu_num z = hui_unpack(&grid->spec, code);
+  if (grid->plus && z.kind == HU_KIND_ZERO) z.sign = 0;
+  return z;
+}
+
+/* The same on a grid that flushes them: apart, because few units do. */
+HU_STEP hu_num hui_grid_flushed(const hu_grid *grid, hu_num x, uint32_t random, hu_draw *draw) {
+  uint32_t events = 0;
+  draw->events = 0;
+  if (grid->ftz == 3 && hui_grid_below(grid, x)) return hui_grid_zero(grid, x.sign);
+  hu_num z = hui_grid_value(grid, x, random, &events);
+  draw->events = events;
+  if (grid->ftz == 1 && hui_grid_below(grid, z)) return hui_grid_zero(grid, z.sign);
+  if (grid->ftz == 2 && (hui_grid_below(grid, z) || (events & HU_EVENT_UNDERFLOW))) return hui_grid_zero(grid, x.sign);
+  return z;
+}
+
 /* x rounded onto the grid; its random word is counted whether the mode uses it or not. */
 HU_FN hu_num hui_grid_rounded(const hu_grid *grid, hu_num x, hu_draw *draw) {
   uint32_t events, random = 0;
   if (grid->spec.round >= HU_SRA) random = hui_draw_digits(draw, grid->spec.bits);
   draw->next++;
-  draw->events = 0;
-  if (grid->ftz == 3 && hui_grid_below(grid, x)) return hui_grid_zero(grid, x.sign);
-  uint32_t code = hui_round(&grid->spec, x, random, &events);
+  if (grid->ftz) return hui_grid_flushed(grid, x, random, draw);
+  hu_num z = hui_grid_value(grid, x, random, &events);
   draw->events = events;
-  if (grid->over && (events & HU_EVENT_OVERFLOW)) return hui_num_special(HU_KIND_INF, x.sign);
-  hu_num z = hui_unpack(&grid->spec, code);
-  if (grid->ftz == 1 && hui_grid_below(grid, z)) return hui_grid_zero(grid, z.sign);
-  if (grid->ftz == 2 && (hui_grid_below(grid, z) || (events & HU_EVENT_UNDERFLOW))) return hui_grid_zero(grid, x.sign);
-  if (grid->plus && z.kind == HU_KIND_ZERO) z.sign = 0;
   return z;
 }
 

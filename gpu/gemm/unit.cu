@@ -13,11 +13,11 @@
  * exact or below 1; it is below 2^(F + 2), which an int holds, and s has 64 bits. emu/core/accum_block.h computes
  * blocks that are left, and cut(c) and rnd_out of all.
  *
- * Count of lane instructions for a product: 8 loads from shared memory, 2 to add exponents and keep the largest, 2
- * multiplications, a conversion, 2 to add it, as many again for loops and addresses: some 30. c and rnd_out take some
- * 250 per block, 16 for a product with L = 16. Loads are the limit: a multiprocessor does 32 lanes per clock, 4
- * products; 132 multiprocessors at 1.98 GHz make 10^12 products per second, 2 TFLOP/s. With random words, a rounding
- * takes some 150 more, and 105 are counted for a product: 128 per clock, 1.2 products, 0.6 TFLOP/s. Memory is no limit:
+ * Count of lane instructions for a product: 4 loads from shared memory, 2 to add exponents and keep the largest, 2
+ * multiplications, a conversion, 2 to add it, and for loops and addresses some 5. c and rnd_out take some 250 per
+ * block, 16 for a product with L = 16. Loads are the limit: a multiprocessor does 32 lanes per clock, 8 products; 132
+ * multiprocessors at 1.98 GHz make 2 10^12 products per second, 4 TFLOP/s. With random words, a rounding takes some 150
+ * more, and 76 are counted for a product: 128 per clock, 1.7 products, 0.9 TFLOP/s. Memory is no limit:
  * a slab has 32 elements for 256 products. */
 #include "gpu/gemm/by_model.cuh"
 
@@ -59,15 +59,46 @@ HU_DEVICE hu_num hui_align_out(const hu_accum_plan *plan, int64_t sum, int32_t u
   return hui_grid_round(&plan->sum, hui_num_of_integer(sum, unit), draw);
 }
 
+/* Where a block's products stand in the tile: the first two at `at`, each further two `step` behind; `count` of them. */
+typedef struct hu_align_run {
+  uint32_t at, step, count;
+} hu_align_run;
+
+HU_DEVICE hu_align_run hui_align_run_of(const hu_align_terms &terms, const hu_picks *picks) {
+  hu_align_run run;
+  uint64_t first = picks->first + (picks->mod4 ? 2 * picks->half : 0), left = first < picks->past ? picks->past - first : 0;
+  if (picks->mod4) left = left / 4 * 2 + (left % 4 < 2 ? left % 4 : 2);
+  run.at = (uint32_t)(first - terms.first);
+  run.step = picks->mod4 ? 4 : 2;
+  run.count = left < picks->count ? (uint32_t)left : picks->count;
+  return run;
+}
+
+/* Returns the largest exponent of the run's products, or `largest`. */
+HU_DEVICE int32_t hui_align_largest(const hu_align_terms &terms, const hu_align_run &run, int32_t largest) {
+  const int32_t *a = terms.ea + run.at, *b = terms.eb + run.at;
+  for (uint32_t i = run.count / 2; i; i--, a += run.step, b += run.step)
+    largest = hui_later(hui_later(largest, a[0] + b[0]), a[1] + b[1]);
+  return run.count % 2 ? hui_later(largest, a[0] + b[0]) : largest;
+}
+
+/* Returns the sum of the run's products times `scale`, each without its fraction. */
+HU_DEVICE int64_t hui_align_sum(const hu_align_terms &terms, const hu_align_run &run, float scale) {
+  const float *a = terms.a + run.at, *b = terms.b + run.at;
+  int64_t sum = 0;
+  for (uint32_t i = run.count / 2; i; i--, a += run.step, b += run.step) {
+    sum += __float2int_rz(__fmul_rn(__fmul_rn(a[0], b[0]), scale));
+    sum += __float2int_rz(__fmul_rn(__fmul_rn(a[1], b[1]), scale));
+  }
+  return run.count % 2 ? sum + __float2int_rz(__fmul_rn(__fmul_rn(a[0], b[0]), scale)) : sum;
+}
+
 HU_DEVICE hu_num hui_align_block(const hu_accum_plan *plan, const hu_lines *in, const hu_align_terms &terms,
                                  const hu_picks *picks, hu_num c, hu_draw *draw) {
   const hu_block *block = &plan->model.block;
   hu_term tc = hui_term_of_c(plan, c);
-  int32_t largest = HU_ALIGN_ZERO;
-  for (uint32_t i = 0; i < picks->count; i++) {
-    uint64_t k = hui_pick(picks, i);
-    if (k < picks->past) largest = hui_later(largest, terms.ea[k - terms.first] + terms.eb[k - terms.first]);
-  }
+  hu_align_run run = hui_align_run_of(terms, picks);
+  int32_t largest = hui_align_largest(terms, run, HU_ALIGN_ZERO);
   if (tc.kind == HU_KIND_FINITE) largest = hui_later(largest, tc.alignment);
   if (largest <= HU_ALIGN_ZERO / 2 && tc.kind == HU_KIND_ZERO) return hui_align_out(plan, 0, 0, draw);
   int32_t exponent = hui_later(largest, block->emin);
@@ -75,12 +106,7 @@ HU_DEVICE hu_num hui_align_block(const hu_accum_plan *plan, const hu_lines *in, 
   int32_t unit = exponent - block->kept;
   float scale = __uint_as_float((uint32_t)(127 - unit) << 23);
   int64_t sum = tc.kind == HU_KIND_FINITE ? hui_cut(HU_BLOCK_CUT_TRUNC, tc.sign, tc.sig, unit - tc.exp) : 0;
-  for (uint32_t i = 0; i < picks->count; i++) {
-    uint64_t k = hui_pick(picks, i);
-    if (k < picks->past)
-      sum += __float2int_rz(__fmul_rn(__fmul_rn(terms.a[k - terms.first], terms.b[k - terms.first]), scale));
-  }
-  return hui_align_out(plan, sum, unit, draw);
+  return hui_align_out(plan, sum + hui_align_sum(terms, run, scale), unit, draw);
 }
 
 /* Adds the blocks of products first ... past - 1, divided as hui_blocks does. */
