@@ -66,7 +66,8 @@ typedef struct hu_align_run {
 
 HU_DEVICE hu_align_run hui_align_run_of(const hu_align_terms &terms, const hu_picks *picks) {
   hu_align_run run;
-  uint64_t first = picks->first + (picks->mod4 ? 2 * picks->half : 0), left = first < picks->past ? picks->past - first : 0;
+  uint64_t first = picks->first + (picks->mod4 ? 2 * picks->half : 0);
+  uint64_t left = first < picks->past ? picks->past - first : 0;
   if (picks->mod4) left = left / 4 * 2 + (left % 4 < 2 ? left % 4 : 2);
   run.at = (uint32_t)(first - terms.first);
   run.step = picks->mod4 ? 4 : 2;
