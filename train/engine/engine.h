@@ -279,7 +279,7 @@ typedef struct hu_ctc_task {
   size_t states;            /* of a sample, where the task has other columns */
   uint32_t blank;
   int way;
-  unsigned how; /* HU_CTC_ of net.h */
+  unsigned how; /* HU_CTC_ of losses.h */
 } hu_ctc_task;
 typedef struct hu_cell_task {
   const float *sums_x, *sums_h; /* linear results of the step's input and of the state h before it */

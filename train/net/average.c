@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Q-EMA: moving averages of weights, which decide how the weights are rounded (w_average in halfulp/train/net.h). */
+/* Q-EMA: moving averages of weights, which decide how the weights are rounded (w_average in train/products.h). */
 #include <string.h>
 
 #include "train/net/net.h"

@@ -191,7 +191,7 @@ typedef struct hu_loss_how {
   int smoothed;             /* 1: cross entropy with a smoothed label */
   float label, other, less; /* its shares of the label and of other columns; what is taken off each row */
   float bound;              /* of the smooth absolute error: from here on it is linear */
-  uint32_t blank;           /* of labels of sequences, and HU_CTC_ of net.h */
+  uint32_t blank;           /* of labels of sequences, and HU_CTC_ of losses.h */
   unsigned how;
 } hu_loss_how;
 

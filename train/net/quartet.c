@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Quartet's linear layer (HU_QUARTET_ in halfulp/train/net.h): operands of all three products in MXFP4, transformed
+/* Quartet's linear layer (HU_QUARTET_ in train/products.h): operands of all three products in MXFP4, transformed
  * before they are rounded. Nothing is kept from the forward pass: the backward pass makes X_q, W_q and their masks
  * once more, from the same numbers, and counts them once.
  *

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Delayed scaling: the rule of hu_net_delay_product (halfulp/train/net.h) written here once more, and halfulp.train's network."""
+"""Delayed scaling: the rule of hu_net_delay_product (halfulp/train/products.h) written here once more, and halfulp.train's network."""
 import copy
 import math
 

@@ -121,7 +121,7 @@ class _Quartet(Own):
 
 def quartet(stochastic: bool = False) -> Named:
     """Quartet: all three products of linear layers in MXFP4 behind Hadamard transforms of 32; gradients pass where the
-    forward rounding did not saturate. halfulp/train/net.h (HU_QUARTET_) has every step.
+    forward rounding did not saturate. halfulp/train/products.h (HU_QUARTET_) has every step.
 
     Parameters
     ----------
