@@ -11,11 +11,13 @@ Pieces           LossScaler, Optimizer, Layout, Assignment, for loops of your ow
 """
 from .checkpoint import read_weights, write_weights
 from .config import Key, keys
-from .from_torch import Traced, Weight, from_torch, inputs
-from .net import Counts, Net, NetView, Tensor, Update
+from .from_torch import from_torch
+from .net import Net, Update
 from .pieces import Assignment, Found, Layout, LossScaler, Optimizer, scale_of_gmax
 from .sequences import label_error_rate
+from .traced import Traced, Weight, inputs
 from .trainer import Log, Memory, Report, Seen, Trainer
+from .view import Counts, NetView, Tensor
 
 __all__ = [
     'Trainer', 'Report', 'Log', 'Seen', 'Memory', 'Key', 'keys', 'NetView', 'Net', 'Tensor', 'Counts', 'Update',

@@ -17,7 +17,7 @@ from . import checkpoint
 from ._held import Held
 from .checkpoint import State
 from .config import Config, Entry, entries, keys, no_such_key
-from .net import Counts, NetView, counts_of
+from .view import Counts, NetView, counts_of
 
 
 class Report(NamedTuple):
