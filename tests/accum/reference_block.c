@@ -265,29 +265,47 @@ static int group_at(const t_engine *engine, const block *b, size_t i, real *z, i
   return there;
 }
 
+/* The sum of a group, and what group_at says of it. */
+typedef struct group {
+  real sum;
+  int there, zeros;
+} group;
+
+/* Adds up each group once. Returns how many there are; group_drop drops them. */
+static size_t group_read(const t_engine *engine, const block *b, group all[BLOCK_MAX]) {
+  size_t count = 0;
+  for (size_t i = 0; i < b->count; i += engine->x->accum.block.group, count++) {
+    real_make(engine, &all[count].sum);
+    all[count].there = group_at(engine, b, i, &all[count].sum, &all[count].zeros);
+  }
+  return count;
+}
+
+static void group_drop(group all[BLOCK_MAX], size_t count) {
+  for (size_t i = 0; i < count; i++) real_drop(&all[i].sum);
+}
+
 static void groups(t_engine *engine, const block *b, real *c) {
   const hu_block *rule = &engine->x->accum.block;
-  real t;
-  int zeros;
+  group all[BLOCK_MAX];
   cutting z;
-  real_make(engine, &t);
   make_cut(engine, &z);
   if (block_special(b, c, &z.s)) {
     real_copy(c, &z.s);
     out(engine, c);
   } else {
+    size_t count = group_read(engine, b, all);
     raise_to(&z, rule, c->kind, exponent_of_c(engine, c));
-    for (size_t i = 0; i < b->count; i += rule->group)
-      if (group_at(engine, b, i, &t, &zeros)) raise_to(&z, rule, t.kind, t.e);
+    for (size_t i = 0; i < count; i++)
+      if (all[i].there) raise_to(&z, rule, all[i].sum.kind, all[i].sum.e);
     begin_cut(engine, &z, c);
-    for (size_t i = 0; i < b->count; i += rule->group) {
-      int there = group_at(engine, b, i, &t, &zeros);
-      if (zeros) z.lost |= zeros_stick(rule);
-      if (there && !mpfr_zero_p(t.v)) add_cut(engine, &z, &t);
+    for (size_t i = 0; i < count; i++) {
+      if (all[i].zeros) z.lost |= zeros_stick(rule);
+      if (all[i].there && !mpfr_zero_p(all[i].sum.v)) add_cut(engine, &z, &all[i].sum);
     }
     end_cut(engine, &z, c);
+    group_drop(all, count);
   }
-  real_drop(&t);
   drop_cut(&z);
 }
 
