@@ -22,7 +22,7 @@ typedef struct id_tree {
   const char *why;           /* why there is no tree */
 } id_tree;
 
-/* Says why no order was found where a search ended early. */
+/* Is `why` of a tree whose search was stopped before its order was found. */
 extern const char id_tree_stopped[];
 
 /* Asks and builds. The questions stay among those asked. Returns 0 or an exit code; root is -1 where these formats have
