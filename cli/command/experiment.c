@@ -12,6 +12,7 @@
 #include "cli/experiment/experiment.h"
 #include "cli/experiment/attribute.h"
 #include "cli/experiment/budget.h"
+#include "cli/experiment/given.h"
 #include "cli/experiment/ledger.h"
 #include "files/suggest.h"
 #include "halfulp/train/data.h"
@@ -19,8 +20,9 @@
 
 enum { SETS_MAX = 64 };
 typedef struct experiment_state {
-  int json, all, quick, attribute;
-  const char *data, *out, *threads, *row;
+  experiment_given given;
+  int all, quick, attribute;
+  const char *row;
   budget_how table;    /* of --paper */
   ledger_how cell;     /* of --cell */
   const char *configs; /* folder */
@@ -28,7 +30,6 @@ typedef struct experiment_state {
   const char *pairs[2 * SETS_MAX + 3]; /* of --set and -j, up to a NULL */
   char *keys[SETS_MAX];                /* the keys in it, to be freed */
   size_t sets;
-  const hu_engine *engine; /* of run.device = cuda */
   progress bar;
   int printed; /* objects of a JSON list */
 } experiment_state;
@@ -81,17 +82,17 @@ static int read_seeds(experiment_state *state, const char *text) {
 
 static int set(void *context, int key, const char *value) {
   experiment_state *state = context;
-  if (key == CLI_KEY_JSON) state->json = 1;
+  if (key == CLI_KEY_JSON) state->given.json = 1;
   if (key == KEY_ALL) state->all = 1;
   if (key == KEY_QUICK) state->quick = 1;
-  if (key == KEY_DATA) state->data = value;
-  if (key == 'o') state->out = value;
-  if (key == 'j') state->threads = value;
+  if (key == KEY_DATA) state->given.data = value;
+  if (key == 'o') state->given.out = value;
+  if (key == 'j') state->given.threads = value;
   if (key == KEY_RUN) state->row = value;
   if (key == KEY_PAPER) state->table.paper = value;
   if (key == KEY_TABLE) state->table.table = value;
   if (key == KEY_ROW) state->table.row = value;
-  if (key == KEY_STAND_IN) state->table.stand_in = state->cell.stand_in = 1;
+  if (key == KEY_STAND_IN) state->given.stand_in = 1;
   if (key == KEY_CELL) state->cell.cell = value;
   if (key == KEY_LEDGER) state->cell.path = value;
   if (key == KEY_VERIFY) state->cell.verify = value;
@@ -189,8 +190,8 @@ static void print_line(const experiment_result *result) {
 }
 
 static void show(experiment_state *state, const experiment_result *result) {
-  if (cli_quiet() && state->out && !state->json) return;
-  if (state->json) {
+  if (cli_quiet() && state->given.out && !state->given.json) return;
+  if (state->given.json) {
     if (state->all) printf("%s\n", state->printed++ ? "," : "[");
     experiment_print_json(result);
     if (!state->all) putchar('\n');
@@ -208,16 +209,16 @@ static int find_device(experiment_state *state) {
   for (size_t i = 0; i < state->sets; i++) {
     if (strcmp(state->pairs[2 * i], "run.device") == 0) cuda = strcmp(state->pairs[2 * i + 1], "cuda") == 0;
   }
-  if (!cuda || cli_device_engine(&state->engine, name)) return CLI_OK;
+  if (!cuda || cli_device_engine(&state->given.engine, name)) return CLI_OK;
   return cli_fail(NULL, "run.device: cuda: %s", name);
 }
 
 static int run_one(experiment_state *state, hu_experiment what, const char *folder) {
-  const hu_experiment_options how = {state->data ? state->data : cli_shipped("data", CLI_DIGITS),
+  const hu_experiment_options how = {state->given.data ? state->given.data : cli_shipped("data", CLI_DIGITS),
                                      state->pairs,
                                      on_step,
                                      state,
-                                     state->engine,
+                                     state->given.engine,
                                      state->seeds ? state->seeds : SEEDS,
                                      state->row};
   char why[HU_DATA_WHY_MAX] = "";
@@ -237,17 +238,18 @@ static int run_one(experiment_state *state, hu_experiment what, const char *fold
 
 static int run_all(experiment_state *state) {
   int code = CLI_OK;
-  if (state->out && mkdir(state->out, 0777) != 0 && errno != EEXIST) return cli_fail(state->out, "%s", strerror(errno));
+  if (state->given.out && mkdir(state->given.out, 0777) != 0 && errno != EEXIST)
+    return cli_fail(state->given.out, "%s", strerror(errno));
   for (size_t i = 0; i < hu_experiment_count(); i++) {
     char folder[4096];
     hu_experiment experiment = hu_experiment_at(i);
     if (state->quick && !experiment.quick) continue;
-    if (state->out) snprintf(folder, sizeof folder, "%s/%s", state->out, experiment.name);
-    int one = run_one(state, experiment, state->out ? folder : NULL);
+    if (state->given.out) snprintf(folder, sizeof folder, "%s/%s", state->given.out, experiment.name);
+    int one = run_one(state, experiment, state->given.out ? folder : NULL);
     if (one > code) code = one;
     if (one == CLI_BAD) break;
   }
-  if (state->json) printf("%s\n]\n", state->printed ? "" : "[");
+  if (state->given.json) printf("%s\n]\n", state->printed ? "" : "[");
   return code;
 }
 
@@ -257,7 +259,7 @@ static int run_named(experiment_state *state, const char *name) {
   suggest_start(&near, name);
   for (size_t i = 0; i < hu_experiment_count(); i++) {
     hu_experiment experiment = hu_experiment_at(i);
-    if (strcmp(experiment.name, name) == 0) return run_one(state, experiment, state->out);
+    if (strcmp(experiment.name, name) == 0) return run_one(state, experiment, state->given.out);
     suggest_offer(&near, experiment.name);
   }
   return cli_fail(NULL, "no experiment '%s'%s", name, suggest_end(end, &near, "`halfulp experiment` lists them"));
@@ -267,26 +269,21 @@ static int run_named(experiment_state *state, const char *name) {
 
 static int is_of_table(const experiment_state *state) {
   const budget_how *how = &state->table;
-  return how->table || how->row || how->seconds > 0 || how->stand_in || how->overwrite || state->configs;
+  return how->table || how->row || how->seconds > 0 || state->given.stand_in || how->overwrite || state->configs;
 }
 
 static int run_table(experiment_state *state) {
   budget_how how = state->table;
-  how.data = state->data;
-  how.out = state->out;
-  how.threads = state->threads;
-  how.pairs = state->pairs;
-  how.engine = state->engine;
-  how.json = state->json;
+  how.given = state->given;
   how.seeds = state->seeds ? state->seeds : 1;
   if (state->seeds && !(how.seconds > 0)) return cli_fail(NULL, "experiment: --seeds of a table requires --budget");
   for (size_t i = 0; i < state->sets && state->seeds; i++) {
     if (strcmp(state->keys[i], "run.seed") == 0) return cli_fail(NULL, "experiment: --seeds sets run.seed");
   }
   if (!state->configs) return budget_command(&how);
-  if (how.table || how.row || how.seconds > 0 || how.stand_in || how.overwrite)
+  if (how.table || how.row || how.seconds > 0 || how.given.stand_in || how.overwrite)
     return cli_fail(NULL, "experiment: --configs is for all tables of a paper");
-  if (state->sets || state->threads || state->data || state->out || state->json)
+  if (state->sets || state->given.threads || state->given.data || state->given.out || state->given.json)
     return cli_fail(NULL,
                     "experiment: --configs writes the tables' own keys: no --set, -j, --data, --output or --json");
   return budget_write_configs(state->configs, &how);
@@ -298,22 +295,17 @@ static int is_of_cell(const ledger_how *how) { return how->path || how->verify |
 
 static int run_cell(experiment_state *state) {
   ledger_how how = state->cell;
-  how.data = state->data;
-  how.out = state->out;
-  how.threads = state->threads;
-  how.pairs = state->pairs;
-  how.engine = state->engine;
-  how.json = state->json;
+  how.given = state->given;
   if (state->attribute) {
     if (how.path || is_of_cell(&how))
       return cli_fail(NULL,
                       "experiment: --attribute has a ledger of its own: no --ledger, --verify, --keep or --commit");
-    if (!how.out) return cli_fail(NULL, "experiment: --attribute requires --output");
+    if (!how.given.out) return cli_fail(NULL, "experiment: --attribute requires --output");
     return attribute_command(&how, state->seeds ? state->seeds : SEEDS, state->table.seconds);
   }
   if (state->table.seconds > 0) return cli_fail(NULL, "experiment: --budget of a cell requires --attribute");
   if (!how.path) return cli_fail(NULL, "experiment: --cell requires --ledger or --attribute");
-  if (how.keep && !how.out) return cli_fail(NULL, "experiment: --keep requires --output");
+  if (how.keep && !how.given.out) return cli_fail(NULL, "experiment: --keep requires --output");
   if (how.verify && (how.keep || how.commit))
     return cli_fail(NULL, "experiment: --verify writes nothing: no --keep and no --commit");
   if (state->seeds) return cli_fail(NULL, "experiment: --seeds: a cell has one seed, --set run.seed=N");
@@ -323,11 +315,12 @@ static int run_cell(experiment_state *state) {
 int cli_experiment(int argc, char **argv) {
   experiment_state state = {0};
   char **operands;
+  state.given.pairs = state.pairs;
   int count, status = cli_parse(&command, &state, argc, argv, &operands, &count);
   if (status < 0) {
-    if (state.threads) {
+    if (state.given.threads) {
       state.pairs[2 * state.sets] = "run.threads";
-      state.pairs[2 * state.sets + 1] = state.threads;
+      state.pairs[2 * state.sets + 1] = state.given.threads;
     }
     if (state.cell.cell) {
       const budget_how *of = &state.table;
@@ -352,9 +345,9 @@ int cli_experiment(int argc, char **argv) {
     } else if (state.quick && !state.all) {
       status = cli_fail(NULL, "experiment: --quick is for --all");
     } else if (!state.all && !count) {
-      status = state.sets || state.data || state.out || state.threads || state.row || state.seeds
+      status = state.sets || state.given.data || state.given.out || state.given.threads || state.row || state.seeds
                    ? cli_fail(NULL, "experiment: NAME or --all is missing; without options the experiments are listed")
-                   : list(state.json);
+                   : list(state.given.json);
     } else if ((status = find_device(&state)) == CLI_OK) {
       status = state.all ? run_all(&state) : run_named(&state, operands[0]);
     }

@@ -247,10 +247,10 @@ static int begin(attribute *work) {
   snprintf(work->sources, sizeof work->sources, "%016" PRIx64, ledger_sources(work->trainer));
   work->steps = hu_trainer_steps(work->trainer);
   status = list_layers(work);
-  if (status == CLI_OK && mkdir(work->how->out, 0777) && errno != EEXIST)
-    status = cli_fail(work->how->out, "%s", strerror(errno));
-  if (status == CLI_OK) status = cli_folder_lock(&lock, work->how->out, "experiment");
-  if (status == CLI_OK && asprintf(&work->path, "%s/runs.ledger", work->how->out) < 0)
+  if (status == CLI_OK && mkdir(work->how->given.out, 0777) && errno != EEXIST)
+    status = cli_fail(work->how->given.out, "%s", strerror(errno));
+  if (status == CLI_OK) status = cli_folder_lock(&lock, work->how->given.out, "experiment");
+  if (status == CLI_OK && asprintf(&work->path, "%s/runs.ledger", work->how->given.out) < 0)
     status = cli_fail(NULL, "out of memory");
   return status == CLI_OK ? job_ledger_open(&work->ledger, work->path, &all, "experiment") : status;
 }
@@ -277,8 +277,8 @@ int attribute_command(const ledger_how *how, size_t seeds, double budget) {
   if (status == CLI_OK && stopped)
     cli_note("stopped by %s after %zu runs; the same command continues", strsignal(stopped), work.runs);
   if (status == CLI_OK && !stopped) status = attribute_write(&work);
-  if (status == CLI_OK && !stopped && how->json) attribute_print_json(stdout, &work);
-  if (status == CLI_OK && !stopped && !how->json && !cli_quiet()) attribute_print(stdout, &work);
+  if (status == CLI_OK && !stopped && how->given.json) attribute_print_json(stdout, &work);
+  if (status == CLI_OK && !stopped && !how->given.json && !cli_quiet()) attribute_print(stdout, &work);
   if (status == CLI_OK && !stopped && work.count < 2) status = CLI_DIFFERENT; /* the budget was too small */
   end(&work);
   if (status == CLI_OK && stopped) raise(stopped); /* takes its default effect */

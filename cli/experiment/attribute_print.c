@@ -158,8 +158,8 @@ static int draw(const attribute *work, const char *path) {
 
 int attribute_write(const attribute *work) {
   char *csv = NULL, *picture = NULL;
-  int status = asprintf(&csv, "%s/attribute.csv", work->how->out) < 0 ||
-                       asprintf(&picture, "%s/attribute.svg", work->how->out) < 0
+  int status = asprintf(&csv, "%s/attribute.csv", work->how->given.out) < 0 ||
+                       asprintf(&picture, "%s/attribute.svg", work->how->given.out) < 0
                    ? cli_fail(NULL, "out of memory")
                    : CLI_OK;
   if (status == CLI_OK && work->count > 1) status = cli_own_text(csv, print_csv, work);

@@ -75,7 +75,7 @@ static int check(const budget_how *how) {
   if (!table && how->row) return cli_fail(NULL, "experiment: --row requires --table");
   if (!table && how->seconds > 0) return cli_fail(NULL, "experiment: --budget requires --table");
   if (table && !has_row(how, table)) return no_row(how, table);
-  if (!(how->seconds > 0) && (how->stand_in || how->out || how->overwrite || how->data))
+  if (!(how->seconds > 0) && (how->given.stand_in || how->given.out || how->overwrite || how->given.data))
     return cli_fail(NULL, "experiment: --data, --output, --overwrite and --stand-in of a table require --budget");
   return CLI_OK;
 }
@@ -86,7 +86,7 @@ int budget_write_configs(const char *folder, const budget_how *how) {
 
 static void list(const budget_how *how) {
   int first = 1;
-  if (how->json) {
+  if (how->given.json) {
     budget_print_list_json(how);
     return;
   }
@@ -131,8 +131,8 @@ static int allocate(budget *work) {
 }
 
 static int open_folder(budget *work) {
-  int n = work->how->out ? asprintf(&work->folder, "%s", work->how->out)
-                         : asprintf(&work->folder, "%s-%s.table", work->table->paper, work->table->name);
+  int n = work->how->given.out ? asprintf(&work->folder, "%s", work->how->given.out)
+                               : asprintf(&work->folder, "%s-%s.table", work->table->paper, work->table->name);
   if (n < 0) return cli_fail(NULL, "out of memory");
   if (mkdir(work->folder, 0777) != 0 && errno != EEXIST) return cli_fail(work->folder, "%s", strerror(errno));
   int status = cli_folder_lock(&work->lock, work->folder, "experiment");
@@ -156,7 +156,7 @@ static int show_all(const budget *work) {
   if (status == CLI_OK) status = cli_own_text(path, budget_print_json, work);
   free(path);
   if (status != CLI_OK) return status;
-  if (work->how->json) {
+  if (work->how->given.json) {
     budget_print_json(stdout, work);
   } else {
     budget_print(stdout, work);

@@ -12,6 +12,7 @@
 #include <stdint.h>
 #include <stdio.h>
 
+#include "cli/experiment/given.h"
 #include "cli/experiment/tables.h"
 
 enum { BUDGET_STEPS_LEAST = 20, BUDGET_WIDTHS = 3, BUDGET_LEFT_MAX = 200 };
@@ -20,10 +21,8 @@ enum { BUDGET_STEPS_LEAST = 20, BUDGET_WIDTHS = 3, BUDGET_LEFT_MAX = 200 };
 typedef struct budget_how {
   const char *paper, *table, *row; /* row: its name in files; NULL: all */
   double seconds;                  /* 0: none is given, and nothing is run */
-  const char *data, *out, *threads;
-  const char *const *pairs; /* of --set: key, value, ... NULL */
-  const hu_engine *engine;
-  int stand_in, json, overwrite;
+  experiment_given given;
+  int overwrite;
   size_t seeds; /* of each cell, from 0 on */
 } budget_how;
 

@@ -30,13 +30,13 @@ static int count_steps(const budget *work, const budget_run *run, budget_row *ro
 }
 
 static double seconds_now(const budget *work) {
-  return work->how->engine ? progress_seconds() : progress_processor_seconds();
+  return work->how->given.engine ? progress_seconds() : progress_processor_seconds();
 }
 
 /* Returns how many threads of a run work at a time. */
 static double threads_at_work(const budget *work, const hu_trainer *trainer) {
   double threads = strtod(hu_trainer_get(trainer, "run.threads"), NULL), most = (double)sysconf(_SC_NPROCESSORS_ONLN);
-  if (work->how->engine || most < 1) return 1;
+  if (work->how->given.engine || most < 1) return 1;
   return threads > 0 && threads < most ? threads : most;
 }
 
@@ -82,7 +82,7 @@ static budget_run *first_run(const budget *work, const budget_row *row, size_t *
 /* Counts what the evaluation of a run takes, in steps. */
 static double steps_to_see(const budget *work, const table_cell *cell, uint64_t batch) {
   enum { STAND_IN = 500 };
-  double test = work->how->stand_in ? STAND_IN : (double)cell->row->data->test;
+  double test = work->how->given.stand_in ? STAND_IN : (double)cell->row->data->test;
   return ceil(test / (double)batch) * table_seeing(cell->row);
 }
 
@@ -247,8 +247,8 @@ static char *settings(const budget *work) {
   if (!out) return NULL;
   fprintf(out, "halfulp %s, --paper %s --table %s --row %s --budget %s s --seeds %zu%s", HU_VERSION_STRING,
           work->table->paper, work->table->name, work->how->row ? work->how->row : "(all)", DECIMAL(work->how->seconds),
-          work->how->seeds, work->how->stand_in ? " --stand-in" : "");
-  for (const char *const *pair = work->how->pairs; pair && pair[0]; pair += 2) {
+          work->how->seeds, work->how->given.stand_in ? " --stand-in" : "");
+  for (const char *const *pair = work->how->given.pairs; pair && pair[0]; pair += 2) {
     if (strcmp(pair[0], "run.threads") != 0) fprintf(out, " --set %s=%s", pair[0], pair[1]);
   }
   return fclose(out) == 0 ? text : NULL;

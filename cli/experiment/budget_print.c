@@ -25,9 +25,9 @@ static size_t widest(const paper_table *table, int columns) {
 /* Returns the paper's figure where the run is the table's own: not cut, not changed by --set, not on other data. */
 static const char *figure_beside(const budget *work, const budget_run *run) {
   const budget_row *row = &work->row[run->row];
-  const char *const *pair = work->how->pairs;
+  const char *const *pair = work->how->given.pairs;
   while (pair && pair[0] && strcmp(pair[0], "run.threads") == 0) pair += 2;
-  int own = !work->how->stand_in && !(pair && pair[0]) && row->part == 1 && row->steps == row->full_steps;
+  int own = !work->how->given.stand_in && !(pair && pair[0]) && row->part == 1 && row->steps == row->full_steps;
   return own ? table_cell_figure(&run->cell) : "";
 }
 
@@ -98,7 +98,7 @@ static void print_cut(FILE *out, const budget *work, const budget_run *run) {
 
 /* Prints each data set once. */
 static void print_data(FILE *out, const budget *work) {
-  for (size_t i = 0; work->how->stand_in && i < work->rows; i++) {
+  for (size_t i = 0; work->how->given.stand_in && i < work->rows; i++) {
     const table_data *data = work->row[i].row->data;
     size_t k = 0;
     while (work->row[k].row->data != data) k++;
@@ -232,7 +232,7 @@ static void json_run(FILE *out, const budget *work, const budget_run *run, int f
 
 void budget_print_json(FILE *out, const void *what) {
   const budget *work = what;
-  json_table(out, work->table, work->how->stand_in, work->how->seconds, progress_seconds() - work->started);
+  json_table(out, work->table, work->how->given.stand_in, work->how->seconds, progress_seconds() - work->started);
   cli_json(out, ", 'smallest_budget': ?,\n 'runs': [", cli_known(work->smallest));
   for (size_t i = 0; i < work->runs; i += work->how->seeds) json_run(out, work, &work->run[i], i == 0);
   json_left_out(out, work->table);

@@ -10,13 +10,15 @@
 #include "cli/experiment/budget.h"
 
 static const char *data_folder(const budget *work) {
-  return work->how->data ? work->how->data : work->how->stand_in ? cli_shipped("data", CLI_DIGITS) : "data";
+  return work->how->given.data       ? work->how->given.data
+         : work->how->given.stand_in ? cli_shipped("data", CLI_DIGITS)
+                                     : "data";
 }
 
 /* ---- files of the user's ---- */
 
 static int sets(const budget *work, const char *key) {
-  for (const char *const *pair = work->how->pairs; pair && pair[0]; pair += 2) {
+  for (const char *const *pair = work->how->given.pairs; pair && pair[0]; pair += 2) {
     if (strcmp(pair[0], key) == 0) return 1;
   }
   return 0;
@@ -38,7 +40,7 @@ static int find_files(const budget *work, const table_data *data) {
 
 int budget_find_data(const budget *work) {
   int status = CLI_OK;
-  if (work->how->stand_in || sets(work, "data.path") || sets(work, "data.set")) return CLI_OK;
+  if (work->how->given.stand_in || sets(work, "data.path") || sets(work, "data.set")) return CLI_OK;
   for (size_t i = 0; i < work->rows && status == CLI_OK; i++) status = find_files(work, work->row[i].row->data);
   return status;
 }
@@ -53,10 +55,10 @@ typedef struct taker {
 /* Sets the keys of the cell, of what is cut, and the user's. */
 static int all_keys(const budget *work, const table_cell *cell, const budget_size *size, taker to) {
   char text[24];
-  int status = table_cell_keys(cell, work->how->stand_in, size->part, to.set, to.context);
+  int status = table_cell_keys(cell, work->how->given.stand_in, size->part, to.set, to.context);
   for (const char *const *at = size->steps || size->cut ? cell->row->cut : NULL; at && at[0] && !status; at += 2)
     status = to.set(to.context, at[0], at[1]);
-  for (const char *const *at = work->how->pairs; at && at[0] && !status; at += 2)
+  for (const char *const *at = work->how->given.pairs; at && at[0] && !status; at += 2)
     status = to.set(to.context, at[0], at[1]);
   if (!status && size->seed && *size->seed) status = to.set(to.context, "run.seed", size->seed);
   if (status || !size->steps) return status;
@@ -87,9 +89,9 @@ hu_trainer *budget_begin(const budget *work, const table_cell *cell, const budge
   hu_trainer *trainer = hu_trainer_new();
   int status = trainer ? all_keys(work, cell, size, (taker){set_key, trainer}) : cli_fail(NULL, "out of memory");
   if (status == CLI_OK) status = divide_batch(trainer, size->divide);
-  if (status == CLI_OK && work->how->threads) status = set_key(trainer, "run.threads", work->how->threads);
+  if (status == CLI_OK && work->how->given.threads) status = set_key(trainer, "run.threads", work->how->given.threads);
   if (status == CLI_OK) {
-    hu_status error = hu_trainer_set_engine(trainer, work->how->engine);
+    hu_status error = hu_trainer_set_engine(trainer, work->how->given.engine);
     if (error == HU_OK) error = hu_trainer_begin(trainer, data_folder(work), why);
     if (error != HU_OK)
       status = cli_fail(NULL, "%s: %s", table_cell_name(name, cell), *why ? why : hu_status_text(error));
@@ -119,7 +121,8 @@ static void print_as_run(FILE *out, const void *what) {
   table_keys keys = {.count = 0};
   char name[TABLE_NAME_MAX];
   fprintf(out, "; As it was run by `halfulp experiment --paper %s --table %s`%s.\n", request->work->table->paper,
-          request->work->table->name, request->work->how->stand_in ? " --stand-in: the data are not the paper's" : "");
+          request->work->table->name,
+          request->work->how->given.stand_in ? " --stand-in: the data are not the paper's" : "");
   (void)table_keys_add(&keys, "run.name", budget_run_name(name, request->run));
   char epochs[24];
   if (!all_keys(request->work, &request->run->cell,

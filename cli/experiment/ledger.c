@@ -146,7 +146,7 @@ static void say(const ledger_cell *cell, uint64_t to, int stopped) {
              "; the same command continues from the last "
              "checkpoint",
              how->cell, strsignal(stopped), hu_trainer_at(cell->run.trainer), to);
-  } else if (how->json) {
+  } else if (how->given.json) {
     cli_json(stdout, "{'cell': ?, 'from': ?, 'to': ?, 'same': ?, 'added': ?, 'sha256': ?}\n", JSON(how->cell),
              JSON(cell->start), JSON(to), JSON(cell->same), JSON(cell->added),
              JSON(status == HU_OK ? (const char *)sha256 : NULL));
@@ -197,7 +197,7 @@ int ledger_command(const ledger_how *how) {
   const table none = {.csv_file = -1, .json_file = -1};
   ledger_cell cell = {
       .how = how,
-      .run = {.config = how->cell, .out = how->out, .lock = -1, .log = none, .seen = none, .over = none},
+      .run = {.config = how->cell, .out = how->given.out, .lock = -1, .log = none, .seen = none, .over = none},
       .ledger = JOB_NO_LEDGER(JOB_FIELDS)};
   int stopped = 0, status = work(&cell, &stopped);
   if (cell.run.lock >= 0) close(cell.run.lock);

@@ -8,6 +8,7 @@
 #include <stdint.h>
 #include <stdio.h>
 
+#include "cli/experiment/given.h"
 #include "cli/job/job.h"
 #include "cli/train/train.h"
 
@@ -17,10 +18,9 @@ enum { LEDGER_LINE = 1000, LEDGER_MARK = 100, LEDGER_MARKS = LEDGER_LINE / LEDGE
 typedef struct ledger_how {
   const char *cell, *path; /* path: of the ledger */
   const char *verify;      /* "2000..2100"; NULL: the run is made */
-  const char *data, *out, *threads, *commit;
-  const char *const *pairs; /* of --set: key, value, ... NULL */
-  const hu_engine *engine;
-  int stand_in, keep, json;
+  const char *commit;
+  experiment_given given;
+  int keep;
 } ledger_how;
 
 /* A cell at work. */

@@ -66,24 +66,24 @@ int ledger_set_keys(hu_trainer *trainer, const ledger_how *how, const job_entry 
   if (first)
     status = set_recorded(trainer, how->path, first);
   else if (find_cell(&of, how->cell))
-    status = table_cell_keys(&of, how->stand_in, 1, set_key, trainer);
+    status = table_cell_keys(&of, how->given.stand_in, 1, set_key, trainer);
   else if (how->verify)
     return cli_fail(how->path, "has no line %s@0, which says what the cell is", how->cell);
-  else if (!how->pairs || !how->pairs[0])
+  else if (!how->given.pairs || !how->given.pairs[0])
     return cli_fail(NULL,
                     "--cell: '%s' begins with the name of no paper's cell (`halfulp experiment --paper PAPER --configs "
                     "FOLDER` writes all of them), and no --set says what it is",
                     how->cell);
-  for (const char *const *at = how->pairs; at && at[0] && status == CLI_OK; at += 2)
+  for (const char *const *at = how->given.pairs; at && at[0] && status == CLI_OK; at += 2)
     status = set_key(trainer, at[0], at[1]);
-  return status == CLI_OK && how->threads ? set_key(trainer, "run.threads", how->threads) : status;
+  return status == CLI_OK && how->given.threads ? set_key(trainer, "run.threads", how->given.threads) : status;
 }
 
 int ledger_begin_trainer(hu_trainer *trainer, const ledger_how *how) {
   char why[HU_DATA_WHY_MAX] = "";
-  hu_status error = hu_trainer_set_engine(trainer, how->engine);
+  hu_status error = hu_trainer_set_engine(trainer, how->given.engine);
   if (error == HU_OK)
-    error = hu_trainer_begin(trainer, how->data ? how->data : train_data_folder(trainer, "data"), why);
+    error = hu_trainer_begin(trainer, how->given.data ? how->given.data : train_data_folder(trainer, "data"), why);
   return error == HU_OK ? CLI_OK : cli_fail(NULL, "%s: %s", how->cell, *why ? why : hu_status_text(error));
 }
 
