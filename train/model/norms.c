@@ -4,8 +4,8 @@
 
 static int add_batch_norm(hu_network *network, const hu_item *items) {
   int lengths = hui_layer_lengths(network, &items[4]);
-  return hu_net_batch_norm_within(network->net, items[0].value, items[1].number, items[2].number, items[3].number != 0,
-                                  lengths);
+  return hu_net_batch_norm_with(network->net, items[0].value, items[1].number, items[2].number, items[3].number != 0,
+                                lengths);
 }
 
 static int add_layer_norm(hu_network *network, const hu_item *items) {

@@ -320,7 +320,7 @@ static HU_NOINLINE int add_of_rows(hu_net *net, const hu_operator_kind *kind, in
   return add_norm(net, kind, x, &sizes, net->value[x].rows);
 }
 
-int hu_net_batch_norm(hu_net *net, int x) { return hu_net_batch_norm_with(net, x, 1e-5, 0.1, 0); }
+int hu_net_batch_norm(hu_net *net, int x) { return hu_net_batch_norm_with(net, x, 1e-5, 0.1, 0, -1); }
 int hu_net_layer_norm(hu_net *net, int x) { return hu_net_layer_norm_with(net, x, 1e-5); }
 
 static HU_NOINLINE int add_batch_norm(hu_net *net, int x, double eps, double momentum, int unbiased, int lengths) {
@@ -333,11 +333,8 @@ static HU_NOINLINE int add_batch_norm(hu_net *net, int x, double eps, double mom
   if (z >= 0) net->op[net->operators - 1].in[1] = lengths;
   return z;
 }
-int hu_net_batch_norm_with(hu_net *net, int x, double eps, double momentum, int unbiased) {
-  return hu_net_batch_norm_within(net, x, eps, momentum, unbiased, -1);
-}
 
-int hu_net_batch_norm_within(hu_net *net, int x, double eps, double momentum, int unbiased, int lengths) {
+int hu_net_batch_norm_with(hu_net *net, int x, double eps, double momentum, int unbiased, int lengths) {
   HU_ENV_RETURN(int, add_batch_norm(net, x, eps, momentum, unbiased, lengths));
 }
 

@@ -16,11 +16,10 @@ extern "C" {
  * not from 0 to 1, or `unbiased` above 1. */
 HU_API int hu_net_batch_norm(hu_net *net, int x); /* batch: statistics of a column over all rows */
 HU_API int hu_net_layer_norm(hu_net *net, int x); /* layer: statistics of a row */
-HU_API int hu_net_batch_norm_with(hu_net *net, int x, double eps, double momentum, int unbiased);
-/* The same over the steps that samples have alone, R of them (of an image, steps are its rows of pixels): the result
- * and all gradients are +0 behind their ends. lengths: an input of one number a sample; -1: hu_net_batch_norm_with. Not
- * with parallel.statistics = batch, where a pass then fails with HU_E_TRAIN. */
-HU_API int hu_net_batch_norm_within(hu_net *net, int x, double eps, double momentum, int unbiased, int lengths);
+/* lengths: -1, or an input of one number a sample: statistics are over the steps that samples have alone, R of them (of
+ * an image, steps are its rows of pixels), and the result and all gradients are +0 behind their ends. Not with
+ * parallel.statistics = batch, where a pass then fails with HU_E_TRAIN. */
+HU_API int hu_net_batch_norm_with(hu_net *net, int x, double eps, double momentum, int unbiased, int lengths);
 HU_API int hu_net_layer_norm_with(hu_net *net, int x, double eps);
 /* Computes g x / sqrt(mean of x x + eps) over the columns of a row (Zhang and Sennrich, Root mean square layer
  * normalization, 2019), and g x / sqrt(sum of x x + eps), the L2 norm (Liu, Rabinovich, Berg, ParseNet, 2015). One

@@ -65,7 +65,7 @@ static int windows(hu_net *net, int *result) {
   int x = hu_net_image(net, 9, 8, 3);
   int h = hu_net_leaky_relu(net, hu_net_conv_windows(net, x, 20, &wide, 1, 1), 0.2);
   h = hu_net_response_norm(net, hu_net_conv_windows(net, h, 20, &deep, 20, 0), 4, 0.7, 0.75, 1.5);
-  h = hu_net_batch_norm_with(net, hu_net_conv_windows(net, h, 12, &apart, 2, 0), 0.25, 0.003, 1);
+  h = hu_net_batch_norm_with(net, hu_net_conv_windows(net, h, 12, &apart, 2, 0), 0.25, 0.003, 1, -1);
   h = hu_net_silu(net, hu_net_conv_transpose(net, h, 18, &back, more, 3, 1), 1.702);
   h = hu_net_max_pool_windows(net, hu_net_rms_norm(net, h, 1e-6), &pool, 1);
   h = hu_net_conv_windows(net, hu_net_clip(net, h, -0.5, 0.75), 17, &apart, 1, 1);
@@ -206,7 +206,7 @@ static int speech(hu_net *net, int *result) {
 /* Sequences of labels, which are fed as tokens are, with blanks of another number. */
 static int sequences(hu_net *net, int *result) {
   int x = hu_net_input(net, 6, 1), n = hu_net_input(net, 1, 1);
-  int h = hu_net_batch_norm_within(net, hu_net_embedding(net, x, TOKENS, 5), 1e-5, 0.1, 1, n);
+  int h = hu_net_batch_norm_with(net, hu_net_embedding(net, x, TOKENS, 5), 1e-5, 0.1, 1, n);
   *result = hu_net_linear(net, h, CLASSES + 1, 1);
   hu_net_ctc(net, *result, 1, CLASSES, n, HU_CTC_BY_LENGTH | HU_CTC_ZERO_INFINITE);
   return x;

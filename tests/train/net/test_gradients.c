@@ -24,7 +24,7 @@ static int add_line(hu_net *net, const t_line *line, t_shape from, const int *ma
       if (more) return hu_net_conv_windows(net, x, line->n, &windows, groups, 1);
       return hu_net_conv_groups(net, x, line->n, line->kernel, line->stride, line->pad, groups, 1);
     case TRANSPOSE: return hu_net_conv_transpose(net, x, line->n, &windows, more->left, groups, 1);
-    case BATCH: return more ? hu_net_batch_norm_with(net, x, by[0], by[1], 1) : hu_net_batch_norm(net, x);
+    case BATCH: return more ? hu_net_batch_norm_with(net, x, by[0], by[1], 1, -1) : hu_net_batch_norm(net, x);
     case LAYER: return more ? hu_net_layer_norm_with(net, x, by[0]) : hu_net_layer_norm(net, x);
     case RMS: return hu_net_rms_norm(net, x, by[0]);
     case L2: return hu_net_l2_norm(net, x, by[0]);
@@ -264,7 +264,7 @@ static void constants_by_hand(void **state) {
   const double factors[1] = {-3};
   const float in[4] = {0, 2, 4, 6}, targets[4] = {1, 1, 1, 1}, one = 1;
   int x = hu_net_input(net, 1, 1), y = hu_net_linear(net, x, 1, 0);
-  int normed = hu_net_batch_norm_with(net, x, 0.25, 0.5, 1);
+  int normed = hu_net_batch_norm_with(net, x, 0.25, 0.5, 1, -1);
   int z = hu_net_add(net, hu_net_scale_columns(net, hu_net_scale(net, y, 0.5, 8), factors),
                      hu_net_scale(net, hu_net_stop_gradient(net, y), 9, 9));
   hu_net_squared_error(net, z, 4);
