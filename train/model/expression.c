@@ -99,28 +99,26 @@ static hu_item list(hu_network *network, int live) {
   return live ? hui_network_list(network, numbers, count) : nothing;
 }
 
-static const struct {
-  const char *name;
-  size_t at;
-} sizes[] = {{"data.height", offsetof(hu_model_sizes, height)},
-             {"data.width", offsetof(hu_model_sizes, width)},
-             {"data.channels", offsetof(hu_model_sizes, channels)},
-             {"data.steps", offsetof(hu_model_sizes, steps)},
-             {"data.vocabulary", offsetof(hu_model_sizes, vocabulary)},
-             {"data.source_vocabulary", offsetof(hu_model_sizes, source_vocabulary)},
-             {"data.users", offsetof(hu_model_sizes, users)},
-             {"data.items", offsetof(hu_model_sizes, items)},
-             {"data.outputs", offsetof(hu_model_sizes, outputs)},
-             {"data.dense", offsetof(hu_model_sizes, dense)},
-             {"data.categories", offsetof(hu_model_sizes, categories)}};
+/* Finds the size of the data that a name of so many characters, "data.height", has. Returns 0 if there is none. */
+static int size_named(const hu_network *network, const char *name, size_t size, size_t *x) {
+  const size_t before = strlen("data.");
+  hu_model_sizes sizes = {0}; /* keys alone are read without the data */
+  const char *own;
+  if (network->sizes) sizes = *network->sizes;
+  if (size < before || memcmp(name, "data.", before) != 0) return 0;
+  for (size_t i = 0, *found; (found = hu_model_size(&sizes, i, &own)) != NULL; i++) {
+    *x = *found;
+    if (strlen(own) == size - before && memcmp(own, name + before, size - before) == 0) return 1;
+  }
+  return 0;
+}
 
 static hu_item named(hu_network *network, const char *name, size_t size) {
   hu_item *variable = hui_network_variable(network, name, size), item = nothing;
   if (variable) return *variable;
-  for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
-    if (strlen(sizes[i].name) != size || memcmp(sizes[i].name, name, size) != 0) continue;
-    size_t x = *(const size_t *)((const char *)network->sizes + sizes[i].at);
-    if (!x) return hui_network_wrong(network, HU_E_SHAPE, "%s: the data have no such size", sizes[i].name);
+  size_t x;
+  if (size_named(network, name, size, &x)) {
+    if (!x) return hui_network_wrong(network, HU_E_SHAPE, "%.*s: the data have no such size", (int)size, name);
     return number_item(network, (double)x);
   }
   if (!hui_is_layer(name, size))

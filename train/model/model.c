@@ -172,6 +172,19 @@ static const char *wrong(const hu_model *model) {
   return wrong_list(model);
 }
 
+size_t *hu_model_size(hu_model_sizes *sizes, size_t i, const char **name) {
+#define SIZE(name) \
+  { #name, offsetof(hu_model_sizes, name) }
+  static const struct {
+    const char *name;
+    size_t at;
+  } all[] = {SIZE(height), SIZE(width),   SIZE(channels),          SIZE(steps), SIZE(vocabulary), SIZE(users),
+             SIZE(items),  SIZE(outputs), SIZE(source_vocabulary), SIZE(dense), SIZE(categories)};
+  if (i >= sizeof all / sizeof *all) return NULL;
+  *name = all[i].name;
+  return (size_t *)((char *)sizes + all[i].at);
+}
+
 static int outside(size_t x, size_t most) { return x == 0 || x > most; }
 
 static const char *wrong_sizes(const hu_model *model, const hu_model_sizes *sizes) {

@@ -169,6 +169,10 @@ typedef struct hu_model_sizes {
   size_t dense, categories;
 } hu_model_sizes;
 
+/* Returns the size number i by its name, which *name becomes, in the order of the record; NULL: there are no more.
+ * sizes and name may not be NULL. */
+HU_API size_t *hu_model_size(hu_model_sizes *sizes, size_t i, const char **name);
+
 /* Of a data set: its images or features, and outputs = classes, or targets. Of a text: windows of steps + 1 tokens, of
  * which the last is no input. All other sizes are 0, and all are where the argument is NULL. */
 HU_API hu_model_sizes hu_model_sizes_of_data(const hu_data *x);               /* sizes of a data set */
