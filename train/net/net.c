@@ -246,6 +246,12 @@ hu_operator *hui_new_operator(hu_net *net, const hu_operator_kind *kind, int x, 
     hui_refuse(net, HU_E_DEVICE, "this kind of operator computes on the CPU only");
     return NULL;
   }
+  if (net->operators == HU_OPERATORS_MAX) {
+    char said[64];
+    snprintf(said, sizeof said, "more than %d operators", HU_OPERATORS_MAX);
+    hui_refuse(net, HU_E_SHAPE, said);
+    return NULL;
+  }
   hu_operator *all = with_row(net->op, &net->capacity[2], net->operators, sizeof *net->op);
   if (!all) {
     hui_refuse(net, HU_E_MEMORY, "no memory for an operator");

@@ -242,7 +242,11 @@ typedef struct hu_operator {
   hu_sharing sharing;
 } hu_operator;
 
-enum { HU_TENSORS_MAX = 1 << 22, HU_BUFFERS = 4 };
+enum {
+  HU_TENSORS_MAX = 1 << 22,   /* values, parameters */
+  HU_OPERATORS_MAX = 1 << 17, /* a record of about 4 KiB each, beside their values */
+  HU_BUFFERS = 4
+};
 enum { HU_SHARED_ALL = -1 }; /* of hu_net.shared: a layer has taken all parameters of the other one */
 
 /* Statistics of the batch that all nets of a pass, here and in other processes, have together: of net->passes times as

@@ -89,6 +89,7 @@ static const cell_kind kinds[] = {{&gru, 3, 1, 3}, {&lstm, 4, 2, 5}};
 
 /* One direction of a layer: its parameters, -1 where there is none, and its states. */
 enum { WEIGHT_X, BIAS_X, WEIGHT_H, BIAS_H, PROJECTION, PARAMETERS };
+enum { STEP_OPERATORS = 4 }; /* of a step, at least: its row, two linear ones, the cell */
 typedef struct one_way {
   const hu_recurrent *layer;
   const cell_kind *cell;
@@ -155,6 +156,12 @@ static void add_zeros(hu_net *net, one_way *way) {
 static int add_way(hu_net *net, one_way *way, int x, int reverse) {
   const hu_recurrent *layer = way->layer;
   size_t rows = net->batch, steps = net->value[x].rows / rows, cols = net->value[x].cols;
+  if (steps > HU_OPERATORS_MAX / STEP_OPERATORS) {
+    char said[128];
+    snprintf(said, sizeof said, "%s: %zu steps are more than %d operators", way->cell->kind->name, steps,
+             HU_OPERATORS_MAX);
+    return hui_refuse(net, HU_E_SHAPE, said);
+  }
   int *list = calloc(steps, sizeof *list);
   if (!list) return hui_refuse(net, HU_E_MEMORY, "recurrent: no memory");
   add_zeros(net, way);

@@ -31,8 +31,8 @@ HU_API hu_net *hu_net_new_on(const hu_engine *engine, size_t batch, uint32_t thr
 /* Frees a net; NULL is allowed. */
 HU_API void hu_net_free(hu_net *net);
 /* HU_OK, or the first error of a building call and, if why is not NULL, a sentence that names the operator (it lives as
- * long as the net). HU_E_SHAPE, HU_E_NULL, HU_E_TRAIN, HU_E_NAME, HU_E_MEMORY, HU_E_DEVICE (an operator that a device
- * does not have). */
+ * long as the net). HU_E_SHAPE (also for more than 2^17 operators), HU_E_NULL, HU_E_TRAIN, HU_E_NAME, HU_E_MEMORY,
+ * HU_E_DEVICE (an operator that a device does not have). */
 HU_API hu_status hu_net_status(const hu_net *net, const char **why);
 
 /* ---- inputs and linear layers ---- */

@@ -338,6 +338,27 @@ static void refused(void **state) {
   }
 }
 
+/* Texts with more operators than a network may have end at the line that goes too far: within a layer, and in lines
+ * that are repeated. */
+static void too_many_operators(void **state) {
+  (void)state;
+  static const struct {
+    const char *text, *says;
+  } bad[] = {
+      {"x = input(10000000, 1)\noutput gru(x, 1, last=1)\n",
+       "line 2: gru of 10000000 x 1: 10000000 steps are more than 131072 operators"},
+      {"x = input(30000, 1)\ny = relu(x)\noutput lstm(x, 1, both=1)\n",
+       "line 3: lstm of 30000 x 1: more than 131072 op"},
+      {"x = input(1, 1)\nfor i in 1 to 1000000000\n  for j in 1 to 1000000000\n    x = relu(x)\n  end\nend\noutput x\n",
+       "line 4: relu of 1: more than 131072 operators"}};
+  char why[512];
+  for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+    hu_status status = refusal(bad[i].text, NULL, why, sizeof why);
+    if (status != HU_E_SHAPE || !strstr(why, bad[i].says))
+      fail_msg("%s%s: %s", bad[i].text, hu_status_name(status), why);
+  }
+}
+
 /* A list that is too long is refused, also where its next number is none. */
 static void long_lists(void **state) {
   (void)state;
@@ -545,9 +566,10 @@ static void starts(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(digests), cmocka_unit_test(descriptions),    cmocka_unit_test(description),
-      cmocka_unit_test(refused), cmocka_unit_test(bad_grammar),     cmocka_unit_test(broken),
-      cmocka_unit_test(numbers), cmocka_unit_test(settings),        cmocka_unit_test(cut_again),
-      cmocka_unit_test(starts),  cmocka_unit_test(described_again), cmocka_unit_test(long_lists)};
+      cmocka_unit_test(digests),   cmocka_unit_test(descriptions),    cmocka_unit_test(description),
+      cmocka_unit_test(refused),   cmocka_unit_test(bad_grammar),     cmocka_unit_test(broken),
+      cmocka_unit_test(numbers),   cmocka_unit_test(settings),        cmocka_unit_test(cut_again),
+      cmocka_unit_test(starts),    cmocka_unit_test(described_again), cmocka_unit_test(too_many_operators),
+      cmocka_unit_test(long_lists)};
   return cmocka_run_group_tests_name("model networks", tests, NULL, NULL);
 }
