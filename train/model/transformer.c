@@ -48,8 +48,13 @@ static int add_rotary(hu_network *network, const hu_item *items) {
                          .base = items[4].number,
                          .factor = items[5].number,
                          .low = items[6].number,
-                         .high = items[7].number,
-                         .original = items[8].number};
+                         .high = items[7].kind == HU_ITEM_NUMBER ? items[7].number
+                                 : items[9].number != 0          ? 32
+                                                                 : 4,
+                         .original = items[8].number,
+                         .yarn = items[9].number != 0,
+                         .whole = items[10].number != 0,
+                         .magnitude = items[11].number};
   return hu_net_rotary(network->net, items[0].value, &how);
 }
 
@@ -116,8 +121,11 @@ static const hu_layer layers[] = {
       {"base", 'r', 10000},
       {"factor", 'r', 1},
       {"low", 'r', 1},
-      {"high", 'r', 4},
-      {"original", 'r', 8192}},
+      {"high", 'm', INFINITY},
+      {"original", 'r', 8192},
+      {"yarn", 'b', 0},
+      {"whole", 'b', 0},
+      {"magnitude", 'r', 0}},
      add_rotary},
     {"sines", {VALUE(x)}, add_sines},
     {"route", {VALUE(x), COUNT(chosen), {"of_chosen", 'b', 0}, {"normed", 'b', 0}, {"capacity", 'r', 0}}, add_route},

@@ -45,10 +45,54 @@ static float scaled(const hu_rotary *how, float f) {
   return slow / factor + quick;
 }
 
+/* Returns ln x, x above 0, by operations that every machine has: a sum of 15 terms, the smallest first. */
+static double logarithm(double x) {
+  int e;
+  double y = frexp(x, &e);
+  if (y < 0.70710678118654757) {
+    y *= 2;
+    e--;
+  }
+  const double s = (y - 1) / (y + 1), square = s * s;
+  double sum = 0;
+  for (int i = 29; i > 0; i -= 2) sum = sum * square + 1 / (double)i;
+  return (double)e * 0.69314718055994531 + 2 * (s * sum);
+}
+
+/* Returns the pair, not a whole number, that turns so often within the original steps. */
+static double pair_at(const hu_rotary *how, double turns) {
+  const double wave = how->original / (turns * 2 * 3.1415926535897931);
+  return (double)how->width * logarithm(wave) / (2 * logarithm(how->base));
+}
+
+/* Returns the frequency of YaRN, b being the base to the power of the pair. */
+static float mixed(const hu_rotary *how, size_t pair, float b) {
+  double from = pair_at(how, how->high), to = pair_at(how, how->low);
+  if (how->whole) {
+    from = floor(from);
+    to = ceil(to);
+  }
+  from = from > 0 ? from : 0;
+  if (to > (double)(how->width - 1)) to = (double)(how->width - 1);
+  if (to == from) to += 0.001;
+  const float more = (float)pair - (float)from, ramp = more / (float)(to - from);
+  const float t = ramp < 0 ? 0 : ramp > 1 ? 1 : ramp, keep = 1 - t, rest = 1 - keep;
+  const float quick = 1 / b, longer = (float)how->factor * b, slow = 1 / longer;
+  const float left = slow * rest, right = quick * keep;
+  return left + right;
+}
+
 static float turns_of(const hu_rotary *how, size_t pair) {
-  const float exponent = (float)(2 * pair) / (float)how->width;
-  const float f = 1 / power((float)how->base, exponent);
-  return how->factor == 1 ? f : scaled(how, f);
+  const float exponent = (float)(2 * pair) / (float)how->width, b = power((float)how->base, exponent);
+  if (how->yarn) return mixed(how, pair, b);
+  return how->factor == 1 ? 1 / b : scaled(how, 1 / b);
+}
+
+/* Returns what cosines and sines are multiplied by. */
+static float magnitude_of(const hu_rotary *how) {
+  if (!how->yarn) return 1;
+  if (how->magnitude > 0) return (float)how->magnitude;
+  return how->factor > 1 ? (float)(0.1 * logarithm(how->factor) + 1) : 1;
 }
 
 static float sine_of(size_t count, size_t k) {
@@ -59,8 +103,10 @@ static float sine_of(size_t count, size_t k) {
 
 /* ---- tables in the engine's memory ---- */
 
-/* Writes p f to number (p, k) of both tables, steps x count, and takes cosines of one and sines of the other. */
-static void make_tables(hu_net *net, size_t steps, size_t count, const float *f, float *cosine, float *sine) {
+/* Writes p f to number (p, k) of both tables, steps x count, and takes cosines of one and sines of the other, times
+ * `magnitude`. */
+static void make_tables(hu_net *net, size_t steps, size_t count, const float *f, float magnitude, float *cosine,
+                        float *sine) {
   size_t n = steps * count;
   float *angle = malloc((n ? n : 1) * sizeof *angle);
   if (!angle) {
@@ -73,6 +119,10 @@ static void make_tables(hu_net *net, size_t steps, size_t count, const float *f,
   hui_do_put(net, sine, angle, n * sizeof *angle);
   hui_do_function(net, HU_OP_COS, n, cosine, cosine);
   hui_do_function(net, HU_OP_SIN, n, sine, sine);
+  if (magnitude != 1) {
+    hui_do_each(net, HU_RUN_SCALE, n, cosine, cosine, NULL, magnitude);
+    hui_do_each(net, HU_RUN_SCALE, n, sine, sine, NULL, magnitude);
+  }
   free(angle);
   if (net->fault != HU_OK) hui_refuse(net, net->fault, "positions: the engine failed");
 }
@@ -113,7 +163,11 @@ static int is_positive(double x) { return x > 0 && x < 1e30; }
 static const char *wrong_numbers(const hu_rotary *how) {
   if (!is_positive(how->base)) return "rotary: the base is not positive and finite";
   if (!is_positive(how->factor)) return "rotary: the factor is not positive and finite";
-  if (how->factor == 1) return NULL;
+  if (how->yarn > 1 || how->whole > 1) return "rotary: yarn or whole is neither 0 nor 1";
+  if (!how->yarn && (how->whole || how->magnitude != 0)) return "rotary: whole or magnitude without yarn";
+  if (how->magnitude != 0 && !is_positive(how->magnitude)) return "rotary: the magnitude is not positive and finite";
+  if (how->yarn && !(how->base > 1)) return "rotary: yarn: the base is not above 1";
+  if (how->factor == 1 && !how->yarn) return NULL;
   return is_positive(how->low) && is_positive(how->high) && how->high > how->low && is_positive(how->original)
              ? NULL
              : "rotary: low, high and original are not positive and finite, or high is not above low";
@@ -135,7 +189,7 @@ static HU_NOINLINE int add_rotary(hu_net *net, int x, const hu_rotary *how) {
   if (op && f) {
     op->rotary = (hu_rotary_sizes){width, columns, how->interleaved != 0};
     for (size_t k = 0; k < width / 2; k++) f[k] = turns_of(how, k);
-    make_tables(net, steps, width / 2, f, op->kept, op->kept + n);
+    make_tables(net, steps, width / 2, f, magnitude_of(how), op->kept, op->kept + n);
   }
   if (!f) hui_refuse(net, HU_E_MEMORY, "no memory for positions");
   free(f);
@@ -176,7 +230,7 @@ static HU_NOINLINE int add_sines(hu_net *net, int x) {
   if (op && f && count) {
     float *cosine = net->work[0], *sine = net->work[1];
     for (size_t k = 0; k < count; k++) f[k] = sine_of(count, k);
-    make_tables(net, steps, count, f, cosine, sine);
+    make_tables(net, steps, count, f, 1, cosine, sine);
     hui_do_copy(net, steps, count, op->kept, value.cols, sine, count);
     hui_do_copy(net, steps, count, op->kept + count, value.cols, cosine, count);
   }

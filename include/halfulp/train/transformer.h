@@ -72,10 +72,13 @@ typedef struct hu_rotary {
   size_t columns; /* the first ones, which are turned: whole heads; 0: all */
   uint8_t
       interleaved; /* 0: column k and k + width / 2 of a head are a pair (Hugging Face); 1: 2 k and 2 k + 1 (Meta) */
+  uint8_t yarn;    /* 0: a factor is Llama 3's; 1: it is YaRN's (Peng et al. 2023) */
+  uint8_t whole;   /* YaRN: 1: its bounds are rounded to whole pairs (DeepSeek, transformers); 0: not (gpt-oss) */
   double base;
-  double factor;    /* Llama 3: low frequencies are divided by it; 1: none are */
-  double low, high; /* Llama 3: low_freq_factor, high_freq_factor */
-  double original;  /* Llama 3: original_max_position_embeddings */
+  double factor;    /* low frequencies are divided by it; 1: none are */
+  double low, high; /* turns over `original`: low_freq_factor, high_freq_factor; YaRN: beta_slow 1, beta_fast 32 */
+  double original;  /* steps before they were made longer: original_max_position_embeddings */
+  double magnitude; /* YaRN: of cosines and sines: attention_factor; 0: 0.1 ln(factor) + 1, of a factor above 1 */
 } hu_rotary;
 HU_API hu_rotary hu_rotary_of(size_t width);
 /* Turns each pair of step p of a sample by the angle p f_k: (x, y) becomes (x c - y s, y c + x s). Everything is
@@ -86,9 +89,22 @@ HU_API hu_rotary hu_rotary_of(size_t width);
  *     t = ((1 / w) original - low) / (high - low),  f = ((1 - t) f) / factor + t f
  *
  * 2 pi, original / low, original / high and high - low are binary64 numbers that are rounded to binary32. The order is
- * that of transformers, modeling_rope_utils.py, as PyTorch computes a number over a tensor. HU_E_SHAPE: an input, an
- * odd width, columns that are no whole heads; HU_E_TRAIN: numbers that are not positive and finite, high not above
- * low. */
+ * that of transformers, modeling_rope_utils.py, as PyTorch computes a number over a tensor. With yarn, whatever the
+ * factor is, with the power b = base^(2k / width):
+ *
+ *   e = 1 - t,  t = (k - from) / (to - from), at least 0 and at most 1
+ *   f = (1 / (factor b)) (1 - e) + (1 / b) e      c = m cos a, s = m sin a,  m the magnitude
+ *   at(turns) = (width ln(original / (turns 2 pi))) / (2 ln(base))
+ *   from = the larger one of at(high) and 0;  to = the smaller one of at(low) and width - 1;  `whole`: at(high) is
+ *   rounded down and at(low) up before;  to is 0.001 more where it is from
+ *
+ * from, to - from and m are rounded to binary32 from binary64, in which ln x = e ln 2 + 2 (s + s^3 / 3 + ... + s^29 /
+ * 29), the last term first, x = 2^e y, y from sqrt(1/2) on and below sqrt(2), s = (y - 1) / (y + 1). So f is that of
+ * transformers and of gpt-oss, model.py; DeepSeek's code divides after the power, and has the magnitude 1. Pairs
+ * between the two bounds are mixed by their number, as in that code and not, as in the paper, by their turns.
+ * HU_E_SHAPE: an input, an odd width, columns that are no whole heads; HU_E_TRAIN: numbers that are not positive and
+ * finite, high not above low, `yarn` or `whole` above 1, `whole` or a magnitude without yarn, yarn with a base that is
+ * not above 1. */
 HU_API int hu_net_rotary(hu_net *net, int x, const hu_rotary *how);
 /* Adds the sines of Vaswani et al. (2017) in the form of tensor2tensor: with n = floor(columns / 2), column k < n of
  * step p gets sin(p f_k), column n + k cos(p f_k), and a last odd column nothing; f_k = e^(k (-i)), i = ln(10000) /

@@ -109,7 +109,8 @@ static const char mixtral[] =
     "  end\nend\n"
     "output linear(rms_norm(h), data.vocabulary, bias=0)\n";
 
-/* gpt-oss: sinks, a window in every second layer, shares of the chosen experts, biases, bounded functions. */
+/* gpt-oss: positions of YaRN, sinks, a window in every second layer, shares of the chosen experts, biases, bounded
+ * functions. */
 static const char oss[] =
     "key layers = 2\nkey units = 16\nkey heads = 4\nkey kv = 2\nkey width = 4\nkey hidden = 12\nkey experts = 4\n"
     "key chosen = 2\nkey window = 3\n"
@@ -117,7 +118,7 @@ static const char oss[] =
     "h = embedding(x, data.vocabulary, units)\n"
     "for i in 1 to layers\n  scope block{i}\n"
     "    z = linear(rms_norm(h), (heads + 2 * kv) * width)\n"
-    "    z = rotary(z, width, (heads + kv) * width, base=150000)\n"
+    "    z = rotary(z, width, (heads + kv) * width, base=150000, factor=32, original=4096, yarn=1)\n"
     "    seen = 0\n    if i - 2 * floor(i / 2)\n      seen = window\n    end\n"
     "    z = attention(z, heads, causal=1, kv_heads=kv, window=seen, sink=1)\n"
     "    h = add(h, linear(z, units))\n"

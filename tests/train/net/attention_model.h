@@ -18,7 +18,7 @@ enum { B = 3, TQ = 4, TK = 6, C = 5, HEADS = 4, HEAD = 6, D = HEADS * HEAD, PARA
 typedef enum { SELF, CAUSAL, ACROSS, PAIRS, LABELS, HOW, HOW_ACROSS } kind;
 
 /* What HOW and HOW_ACROSS add: attention, and positions of queries and keys: 1, 2: rotary, of halves and interleaved;
- * 3: of Llama 3; 4: sines of what is read. */
+ * 3: of Llama 3; 4: sines of what is read; 5, 6: YaRN, its bounds whole. */
 typedef struct t_how {
   hu_attention how;
   int positions;
@@ -69,8 +69,21 @@ static void attend(const hu_attention *how, const double *sink, size_t from, siz
 
 static size_t kv_heads(const t_world *world) { return world->how.how.kv_heads ? world->how.how.kv_heads : HEADS; }
 
+/* The pair, not a whole number, that turns so often in 60 steps, base 50. */
+static double pair_at(double times) { return HEAD * log(60 / (times * 2 * acos(-1))) / (2 * log(50)); }
+
+/* The frequency of YaRN: that of pairs which turn 4 times stays, that of pairs which turn 1.5 times is an eighth. */
+static double mixed(int whole, size_t pair) {
+  double f = pow(50, -2.0 * (double)pair / HEAD), from = pair_at(4), to = pair_at(1.5);
+  from = fmax(whole ? floor(from) : from, 0);
+  to = fmin(whole ? ceil(to) : to, HEAD - 1);
+  double t = fmin(fmax(((double)pair - from) / (to - from), 0), 1);
+  return t * f / 8 + (1 - t) * f;
+}
+
 /* The frequency of a pair; Llama 3 has three kinds of them. */
 static double turns(int positions, size_t pair) {
+  if (positions > 4) return mixed(positions == 6, pair);
   double f = pow(positions == 3 ? 50 : 10000, -2.0 * (double)pair / HEAD), wave = 2 * acos(-1) / f, smooth;
   if (positions != 3) return f;
   smooth = (60 / wave - 1) / (4 - 1);
@@ -83,8 +96,9 @@ static void turn(int positions, size_t rows, size_t steps, size_t ld, size_t col
     size_t row = i / (cols / 2), at = i % (cols / 2), head = at / (HEAD / 2) * HEAD, pair = at % (HEAD / 2);
     double *a = x + row * ld + head + (positions == 2 ? 2 * pair : pair), *b = a + (positions == 2 ? 1 : HEAD / 2);
     double angle = (double)(row % steps) * turns(positions, pair), y = *a * cos(angle) - *b * sin(angle);
-    *b = *b * cos(angle) + *a * sin(angle);
-    *a = y;
+    double m = positions == 5 ? 0.1 * log(8) + 1 : positions == 6 ? 0.75 : 1;
+    *b = (*b * cos(angle) + *a * sin(angle)) * m;
+    *a = y * m;
   }
 }
 
@@ -159,7 +173,7 @@ static double loss_of(const t_world *world) {
   if (world->what == PAIRS) return pairs_loss(world);
   if (world->what == LABELS) return labels_loss(world);
   size_t steps = world->what == ACROSS ? TQ : TK, keys = kv_heads(world) * HEAD;
-  int positions = world->how.positions, rotary = positions > 0 && positions < 4;
+  int positions = world->how.positions, rotary = positions > 0 && positions != 4;
   if (world->what == ACROSS || world->what == HOW_ACROSS) {
     linear(world, 0, B * steps, world->what == ACROSS ? world->q : world->k, q);
     linear(world, 2, B * TK, world->k, kv);
@@ -185,7 +199,9 @@ static int positions_of(hu_net *net, int x, int positions, size_t columns) {
   hu_rotary how = hu_rotary_of(HEAD);
   how.columns = columns;
   how.interleaved = positions == 2;
-  if (positions == 3) how.base = 50, how.factor = 8, how.original = 60;
+  if (positions == 3 || positions > 4) how.base = 50, how.factor = 8, how.original = 60;
+  if (positions > 4) how.yarn = 1, how.low = 1.5, how.high = 4;
+  if (positions == 6) how.whole = 1, how.magnitude = 0.75;
   return positions == 0 ? x : positions == 4 ? hu_net_sines(net, x) : hu_net_rotary(net, x, &how);
 }
 

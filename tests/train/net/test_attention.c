@@ -81,11 +81,12 @@ static void gradients_of_kinds(void **state) {
   how(HOW, 0, 3, 0, 1, 0, 0, 0, 0);    /* and lengths: some rows see nothing */
   how(HOW, 0, 0, -1, 0, 1, 0, 0, 0);   /* a sink */
   how(HOW, 2, 0, 0, 0, 1, 0, 0, 0);
-  for (int positions = 1; positions <= 4; positions++) how(HOW, 0, 0, -1, 1, 0, 0, positions, 0);
+  for (int positions = 1; positions <= 6; positions++) how(HOW, 0, 0, -1, 1, 0, 0, positions, 0);
   how(HOW, 2, 4, -1, 1, 1, 0.5, 1, 0);
   how(HOW_ACROSS, 0, 0, 0, 0, 0, 0, 0, 0);
   how(HOW_ACROSS, 2, 0, -1, 1, 0, 0, 2, 0);
   how(HOW_ACROSS, 1, 2, -1, 1, 1, 0, 3, 0);
+  how(HOW_ACROSS, 2, 0, -1, 0, 0, 0, 6, 0);
 }
 
 /* Softmax by blocks of keys is the same function. */
@@ -226,7 +227,7 @@ static void refused(void **state) {
 /* Fields of attention and of rotary positions that are refused; the others are those that are taken. */
 static void kinds_refused(void **state) {
   (void)state;
-  for (int i = 0; i < 17; i++) {
+  for (int i = 0; i < 23; i++) {
     const char *why = "";
     hu_net *net = hu_net_new(2, 1);
     int x = hu_net_input(net, 3, 4), q = hu_net_linear(net, x, 8, 0), kv = hu_net_linear(net, x, 16, 0);
@@ -250,6 +251,12 @@ static void kinds_refused(void **state) {
     if (i == 14) rotary.factor = NAN;
     if (i == 15) rotary.factor = 2, rotary.high = rotary.low;
     if (i == 16) how.block = 2, how.dropout = 0.5;
+    if (i == 17) rotary.yarn = 2;
+    if (i == 18) rotary.whole = 1;
+    if (i == 19) rotary.magnitude = 1;
+    if (i == 20) rotary.yarn = 1, rotary.base = 1;
+    if (i == 21) rotary.yarn = 1, rotary.magnitude = -1;
+    if (i == 22) rotary.yarn = 1, rotary.high = 0.5;
     assert_int_equal(i < 9 || i == 16 ? hu_net_attend(net, q, kv, &how) : hu_net_rotary(net, q, &rotary), -1);
     assert_int_equal(hu_net_status(net, &why), i < 4 || (i > 8 && i < 13) ? HU_E_SHAPE : HU_E_TRAIN);
     assert_true(*why != 0);
@@ -296,6 +303,58 @@ static void positions_by_hand(void **state) {
   }
   free(ones);
   hu_net_free(net);
+}
+
+/* A frequency of YaRN of 64 columns, by the operations of transformers' code: Python's numbers are binary64, tensors
+ * binary32. */
+static float yarn_by_hand(const hu_rotary *how, size_t pair) {
+  const double pi = acos(-1), width = 64;
+  double from = width * log(how->original / (how->high * 2 * pi)) / (2 * log(how->base));
+  double to = width * log(how->original / (how->low * 2 * pi)) / (2 * log(how->base));
+  from = fmax(how->whole ? floor(from) : from, 0);
+  to = fmin(how->whole ? ceil(to) : to, width - 1);
+  if (from == to) to += 0.001;
+  float b = (float)pow(how->base, (double)((float)(2 * pair) / 64)), extrapolated = 1 / b;
+  float below = (float)how->factor * b, interpolated = 1 / below, above = (float)pair - (float)from;
+  float ramp = fminf(fmaxf(above / (float)(to - from), 0), 1), keep = 1 - ramp, rest = 1 - keep;
+  float slow = interpolated * rest, quick = extrapolated * keep;
+  return slow + quick;
+}
+
+/* Rotary positions of YaRN: of gpt-oss, of DeepSeek-V3 (whole bounds, magnitude 1), of bounds that meet, with a factor
+ * of 1, and with one below 1 and a magnitude. */
+static void yarn_positions(void **state) {
+  (void)state;
+  enum { STEPS = 40, WIDTH = 64, KINDS = 5 };
+  static const hu_rotary kinds[KINDS] = {
+      {.width = WIDTH, .base = 150000, .factor = 32, .low = 1, .high = 32, .original = 4096, .yarn = 1},
+      {WIDTH, 0, 1, 1, 1, 10000, 40, 1, 32, 4096, 1},
+      {WIDTH, 0, 0, 1, 1, 10000, 4, 652, 653, 4096, 0},
+      {.width = WIDTH, .base = 500, .factor = 1, .low = 1, .high = 32, .original = 512, .yarn = 1},
+      {.width = WIDTH, .base = 500, .factor = 0.5, .low = 2, .high = 9, .original = 512, .yarn = 1, .magnitude = 3}};
+  for (size_t each = 0; each < KINDS; each++) {
+    const hu_rotary *how = &kinds[each];
+    hu_net *net = hu_net_new(1, 1);
+    int x = hu_net_input(net, STEPS, WIDTH), turned = hu_net_rotary(net, hu_net_columns(net, x, 0, WIDTH), how);
+    float numbers[STEPS * WIDTH];
+    double m = how->magnitude > 0 ? how->magnitude : how->factor > 1 ? 0.1 * log(how->factor) + 1 : 1;
+    for (size_t i = 0; i < STEPS * WIDTH; i++) numbers[i] = 1 + (float)(i % 7) * 0x1p-9f;
+    assert_int_equal(hu_net_status(net, NULL), HU_OK);
+    assert_int_equal(hu_net_initialize(net, 1), HU_OK);
+    assert_int_equal(hu_net_feed(net, x, numbers), HU_OK);
+    assert_int_equal(hu_net_forward(net, 0, NULL), HU_OK);
+    const float *z = hu_net_value(net, turned).numbers;
+    for (size_t i = 0; i < STEPS * WIDTH / 2; i++) {
+      size_t p = i / (WIDTH / 2), k = i % (WIDTH / 2);
+      size_t first = p * WIDTH + (how->interleaved ? 2 * k : k), second = first + (how->interleaved ? 1 : WIDTH / 2);
+      float angle = (float)p * yarn_by_hand(how, k);
+      float c = (float)cos((double)angle) * (float)m, s = (float)sin((double)angle) * (float)m;
+      float left = numbers[first] * c, right = numbers[second] * s, up = numbers[second] * c, down = numbers[first] * s;
+      assert_int_equal(t_bits32(z[first]), t_bits32(left - right));
+      assert_int_equal(t_bits32(z[second]), t_bits32(up + down));
+    }
+    hu_net_free(net);
+  }
 }
 
 /* The operators of attention, and the order of sums of a head of keys that several heads of queries read: the gradients
@@ -384,6 +443,6 @@ int main(void) {
                                      cmocka_unit_test(padding_is_not_seen), cmocka_unit_test(odd_lengths),
                                      cmocka_unit_test(some_labels),         cmocka_unit_test(refused),
                                      cmocka_unit_test(kinds_refused),       cmocka_unit_test(positions_by_hand),
-                                     cmocka_unit_test(groups_by_hand)};
+                                     cmocka_unit_test(yarn_positions),      cmocka_unit_test(groups_by_hand)};
   return cmocka_run_group_tests_name("attention", tests, NULL, NULL);
 }
