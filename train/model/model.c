@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Checks and builds models: the table of kinds, limits, sizes and ends. */
+/* Checks and builds models: the table of kinds, limits and ends. */
 #include <float.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -172,19 +172,6 @@ static const char *wrong(const hu_model *model) {
   return wrong_list(model);
 }
 
-size_t *hu_model_size(hu_model_sizes *sizes, size_t i, const char **name) {
-#define SIZE(name) \
-  { #name, offsetof(hu_model_sizes, name) }
-  static const struct {
-    const char *name;
-    size_t at;
-  } all[] = {SIZE(height), SIZE(width),   SIZE(channels),          SIZE(steps), SIZE(vocabulary), SIZE(users),
-             SIZE(items),  SIZE(outputs), SIZE(source_vocabulary), SIZE(dense), SIZE(categories)};
-  if (i >= sizeof all / sizeof *all) return NULL;
-  *name = all[i].name;
-  return (size_t *)((char *)sizes + all[i].at);
-}
-
 static int outside(size_t x, size_t most) { return x == 0 || x > most; }
 
 static const char *wrong_sizes(const hu_model *model, const hu_model_sizes *sizes) {
@@ -234,28 +221,6 @@ static HU_NOINLINE hu_status check(const hu_model *model, const hu_model_sizes *
 
 hu_status hu_model_check(const hu_model *model, const hu_model_sizes *sizes, const char **why) {
   HU_ENV_RETURN(hu_status, check(model, sizes, why));
-}
-
-/* ---- sizes ---- */
-
-hu_model_sizes hu_model_sizes_of_data(const hu_data *data) {
-  hu_model_sizes sizes;
-  memset(&sizes, 0, sizeof sizes);
-  if (!data) return sizes;
-  sizes.height = data->height;
-  sizes.width = data->width;
-  sizes.channels = data->channels;
-  sizes.outputs = data->classes ? data->classes : data->targets;
-  return sizes;
-}
-
-hu_model_sizes hu_model_sizes_of_text(const hu_text *text, size_t steps) {
-  hu_model_sizes sizes;
-  memset(&sizes, 0, sizeof sizes);
-  if (!text) return sizes;
-  sizes.steps = steps;
-  sizes.vocabulary = sizes.outputs = text->kinds;
-  return sizes;
 }
 
 /* ---- building ---- */
