@@ -44,7 +44,7 @@ HU_DEVICE blk_d blk_floor(blk_d x) { return floor(x); }
 HU_DEVICE blk_d blk_ceil(blk_d x) { return ceil(x); }
 HU_DEVICE blk_d blk_near(blk_d x) { return rint(x); }
 HU_DEVICE blk_d blk_narrow(blk_d x) { return (double)(float)x; }
-HU_DEVICE blk_d blk_flush(blk_d x, double least) {
+static __device__ __noinline__ blk_d blk_flush(blk_d x, double least) {
   return fabs(x) < least ? blk_value(blk_bits(x) & 0x8000000000000000u) : x;
 }
 HU_DEVICE blk_d blk_narrow_normal(blk_d x) { return blk_flush(blk_narrow(x), 0x1p-126); }
