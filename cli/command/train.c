@@ -189,6 +189,20 @@ static int write_config(const train_run *run) {
   return status;
 }
 
+static void print_merges(FILE *out, const void *what) {
+  const train_run *run = what;
+  fputs(hu_trainer_merges(run->trainer), out);
+}
+
+/* Writes the merges of parts of words, which another run can take with data.merges. */
+static int write_merges(const train_run *run) {
+  if (!hu_trainer_merges(run->trainer)) return CLI_OK;
+  char *path = train_path(run, "merges.txt");
+  int status = path ? cli_own_text(path, print_merges, run) : CLI_BAD;
+  free(path);
+  return status;
+}
+
 static int is_empty(const char *folder) {
   DIR *dir = opendir(folder);
   int others = 0;
@@ -225,8 +239,8 @@ static int check_names(const train_run *run) {
 
 /* Removes what an earlier run left: at no time does a checkpoint stand beside another run's log. */
 static int clear_folder(const train_run *run) {
-  static const char *const names[] = {"checkpoint.safetensors", "report.html",         "exponents.csv", "followed.csv",
-                                      "followed-exponents.csv", "followed-history.csv"};
+  static const char *const names[] = {"checkpoint.safetensors", "report.html",          "exponents.csv", "followed.csv",
+                                      "followed-exponents.csv", "followed-history.csv", "merges.txt"};
   int status = CLI_OK;
   for (size_t i = 0; i < sizeof names / sizeof names[0] && status == CLI_OK; i++) {
     char *path = train_path(run, names[i]);
@@ -264,6 +278,7 @@ static int start_fresh(train_run *run) {
   int status = check_names(run);
   if (status == CLI_OK) status = write_config(run);
   if (status == CLI_OK) status = clear_folder(run);
+  if (status == CLI_OK) status = write_merges(run);
   return status == CLI_OK ? train_log_begin(run) : status;
 }
 
@@ -273,6 +288,7 @@ static int start_again(train_run *run) {
   if (status == CLI_OK) status = train_resume(run);
   if (status == CLI_OK) (void)cli_folder_clean(run->lock);
   if (status == CLI_OK) status = train_log_resume(run, hu_trainer_at(run->trainer));
+  if (status == CLI_OK) status = write_merges(run);
   return status == CLI_OK ? write_config(run) : status;
 }
 

@@ -49,6 +49,22 @@ hu_status hui_movielens_read(hu_movielens *movielens, const hu_bytes *file, char
 hu_status hui_words_read(hu_words *words, const hu_bytes *files, size_t n, uint32_t most, int by_count, char *why);
 hu_status hui_parallel_read(hu_parallel *parallel, const hu_bytes *source, const hu_bytes *target, size_t n,
                             size_t window, uint32_t most, int by_count, char *why);
+/* How words become tokens. */
+struct hu_subwords;
+typedef struct hu_word_rules {
+  uint32_t most;                /* words of the vocabulary; 0: all */
+  int by_count;                 /* 1: numbered by how often they are there */
+  struct hu_subwords *subwords; /* NULL: tokens are whole words */
+  size_t learn;                 /* merges that are learnt from the training part; 0: those that subwords has hold */
+} hu_word_rules;
+/* The same and hu_words_load, hu_parallel_load with these rules. Parts of words need a file for each part of the
+ * text; those of both languages have one vocabulary. */
+hu_status hui_parallel_read_by(hu_parallel *parallel, const hu_bytes *source, const hu_bytes *target, size_t n,
+                               size_t window, const hu_word_rules *rules, char *why);
+hu_status hui_parallel_load(hu_parallel *parallel, const char *const *source, const char *const *target, size_t files,
+                            size_t window, const hu_word_rules *rules, char *why);
+hu_status hui_words_load(hu_words *words, const char *const *paths, size_t files, const hu_word_rules *rules,
+                         char *why);
 hu_status hui_criteo_read(hu_data *data, const hu_bytes *file, uint32_t rows, char *why);
 /* HU_E_SHAPE: no size that a vocabulary can be cut to. */
 hu_status hui_words_check_most(uint32_t most, char *why);

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "train/data/file.h"
+#include "train/data/subwords.h"
 
 enum { SOURCE = 0, TARGET = 1, LANGUAGES = 2, PARTS = 2, NAME_SIZE = 300, SIDE_MOST = 65536 };
 
@@ -76,20 +76,77 @@ static void cut_file(cut_files *cut, const hu_bytes *file, size_t lines) {
 
 /* ---- pairs ---- */
 
-/* A language that is being read: tokens, and where reading stands in them. */
+/* A language that is being read: tokens, and where its parts begin and reading stands in them. */
 typedef struct one_language {
   hu_words words;
   uint32_t end, unknown;
-  size_t at;
+  size_t first[PARTS], at;
 } one_language;
 
-static hu_status read_language(one_language *language, const hu_bytes part[PARTS], uint32_t most, int by_count,
-                               char *why) {
-  hu_status status = hui_words_read(&language->words, part, PARTS, most, by_count, why);
-  for (uint32_t i = 0; status == HU_OK && i < language->words.kinds; i++) {
-    if (strcmp(language->words.words[i], "<eos>") == 0) language->end = i;
-    if (strcmp(language->words.words[i], "<unk>") == 0) language->unknown = i;
+static void find_markers(one_language *language) {
+  for (uint32_t i = 0; i < language->words.kinds; i++) {
+    if (strcmp(language->words.words[i], HU_WORD_END) == 0) language->end = i;
+    if (strcmp(language->words.words[i], HU_WORD_UNKNOWN) == 0) language->unknown = i;
   }
+}
+
+static hu_status read_language(one_language *language, const hu_bytes part[PARTS], const hu_word_rules *rules,
+                               char *why) {
+  hu_status status = hui_words_read(&language->words, part, PARTS, rules->most, rules->by_count, why);
+  if (status != HU_OK) return status;
+  language->first[1] = language->words.parts[0];
+  find_markers(language);
+  return HU_OK;
+}
+
+static hu_status read_languages(one_language language[LANGUAGES], const hu_bytes *const part[LANGUAGES],
+                                const hu_word_rules *rules, char *why) {
+  hu_status status = read_language(&language[SOURCE], part[SOURCE], rules, why);
+  return status == HU_OK ? read_language(&language[TARGET], part[TARGET], rules, why) : status;
+}
+
+/* ---- parts of words, of both languages together ---- */
+
+static size_t count_tokens(const hu_bytes *file) {
+  hu_scan scan = hui_scan_of(file);
+  hu_word word;
+  size_t n = 0;
+  while (hui_next_word(&scan, &word)) n++;
+  return n;
+}
+
+/* Reads the training parts of both languages, one behind the other, then the test parts, as one text. */
+static hu_status read_joined(hu_words *words, const hu_bytes coded[2 * PARTS], const hu_word_rules *rules, char *why) {
+  const size_t sizes[LANGUAGES] = {coded[SOURCE].size, coded[TARGET].size};
+  uint8_t *both = malloc(sizes[SOURCE] + sizes[TARGET]);
+  if (!both) return hui_data_wrong(why, HU_E_MEMORY, coded->name, "out of memory for both languages");
+  memcpy(both, coded[SOURCE].data, sizes[SOURCE]);
+  memcpy(both + sizes[SOURCE], coded[TARGET].data, sizes[TARGET]);
+  const hu_bytes parts[1 + LANGUAGES] = {
+      {coded->name, both, sizes[SOURCE] + sizes[TARGET]}, coded[LANGUAGES + SOURCE], coded[LANGUAGES + TARGET]};
+  hu_status status = hui_words_read(words, parts, 1 + LANGUAGES, rules->most, rules->by_count, why);
+  free(both);
+  return status;
+}
+
+/* Makes one list of tokens and one vocabulary, which the record of the source owns. */
+static hu_status read_subwords(one_language language[LANGUAGES], const hu_bytes *const part[LANGUAGES],
+                               const hu_word_rules *rules, char *why) {
+  enum { FILES = LANGUAGES * PARTS };
+  const hu_bytes files[FILES] = {part[SOURCE][0], part[TARGET][0], part[SOURCE][1], part[TARGET][1]};
+  hu_bytes coded[FILES];
+  hu_status status = hui_subwords_code(rules->subwords, rules->learn, LANGUAGES, files, FILES, coded, why);
+  if (status != HU_OK) return status;
+  hu_words *all = &language[SOURCE].words;
+  status = read_joined(all, coded, rules, why);
+  if (status == HU_OK) {
+    find_markers(&language[SOURCE]);
+    language[TARGET] = language[SOURCE];
+    language[SOURCE].first[1] = all->parts[0];
+    language[TARGET].first[0] = count_tokens(&coded[SOURCE]);
+    language[TARGET].first[1] = all->parts[0] + all->parts[1];
+  }
+  for (size_t i = 0; i < FILES; i++) hui_bytes_free(&coded[i]);
   return status;
 }
 
@@ -130,19 +187,25 @@ static size_t walk(one_language language[LANGUAGES], size_t lines, size_t window
   return kept;
 }
 
-/* The same, with buffer made for them. all: 1: no line is left out. */
+static void go_to(one_language language[LANGUAGES], int part) {
+  for (int k = 0; k < LANGUAGES; k++) language[k].at = language[k].first[part];
+}
+
+/* The same, with buffer made for them. Of part 1, for testing, no line is left out. */
 static hu_status take_part(hu_data *data, one_language language[LANGUAGES], size_t lines, size_t window,
-                           const char *name, int all, char *why) {
-  const size_t shape[3] = {1, 1, 2 * window + 1}, at[LANGUAGES] = {language[SOURCE].at, language[TARGET].at};
-  size_t line, kept = walk(language, lines, window, NULL, &line);
-  if (all && line)
+                           const char *name, int part, char *why) {
+  const size_t shape[3] = {1, 1, 2 * window + 1};
+  size_t line;
+  go_to(language, part);
+  const size_t kept = walk(language, lines, window, NULL, &line);
+  if (part && line)
     return hui_data_wrong(why, HU_E_DATA, name,
                           "line %zu: more than %zu words in one of the languages, and a sentence that is tested is not "
                           "left out",
                           line, window - 1);
   if (!kept)
     return hui_data_wrong(why, HU_E_DATA, name, "lines: none has at most %zu words in both languages", window - 1);
-  for (int k = 0; k < LANGUAGES; k++) language[k].at = at[k];
+  go_to(language, part);
   hu_status status = hui_data_make(data, kept, shape, 0, 0);
   if (status != HU_OK)
     return hui_data_wrong(why, status, name, "out of memory for %zu pairs of %zu words", kept, window);
@@ -160,6 +223,8 @@ static hu_status take_pairs(hu_parallel *parallel, one_language language[LANGUAG
   parallel->target_kinds = language[TARGET].words.kinds;
   parallel->end = language[TARGET].end;
   parallel->unknown = language[TARGET].unknown;
+  parallel->words = language[TARGET].words.words;
+  language[TARGET].words.words = NULL;
   return HU_OK;
 }
 
@@ -169,24 +234,28 @@ void hu_parallel_free(hu_parallel *parallel) {
   if (!parallel) return;
   hu_data_free(&parallel->training);
   hu_data_free(&parallel->test);
+  free((void *)parallel->words);
   memset(parallel, 0, sizeof *parallel);
 }
 
 /* Reads all parts; part[k] has the files of language k. */
 static hu_status read_parts(hu_parallel *parallel, const hu_bytes *const part[LANGUAGES], const size_t lines[PARTS],
-                            uint32_t most, int by_count, char *why) {
+                            const hu_word_rules *rules, char *why) {
   one_language language[LANGUAGES];
   const char *const names[PARTS] = {part[SOURCE][0].name, part[SOURCE][1].name};
+  const int joined = rules->subwords != NULL;
   memset(language, 0, sizeof language);
-  hu_status status = read_language(&language[SOURCE], part[SOURCE], most, by_count, why);
-  if (status == HU_OK) status = read_language(&language[TARGET], part[TARGET], most, by_count, why);
+  parallel->joined = joined;
+  hu_status status = joined ? read_subwords(language, part, rules, why) : read_languages(language, part, rules, why);
   if (status == HU_OK) status = take_pairs(parallel, language, lines, names, why);
-  for (int k = 0; k < LANGUAGES; k++) hu_words_free(&language[k].words);
+  if (joined && parallel->words) language[SOURCE].words.words = NULL; /* the same list */
+  hu_words_free(&language[SOURCE].words);
+  if (!joined) hu_words_free(&language[TARGET].words);
   return status;
 }
 
-hu_status hui_parallel_read(hu_parallel *parallel, const hu_bytes *source, const hu_bytes *target, size_t n,
-                            size_t window, uint32_t most, int by_count, char *why) {
+hu_status hui_parallel_read_by(hu_parallel *parallel, const hu_bytes *source, const hu_bytes *target, size_t n,
+                               size_t window, const hu_word_rules *rules, char *why) {
   hu_parallel pairs;
   size_t lines[PARTS] = {0, 0};
   cut_files cuts[LANGUAGES];
@@ -205,7 +274,7 @@ hu_status hui_parallel_read(hu_parallel *parallel, const hu_bytes *source, const
       part[k] = cuts[k].part;
     }
   }
-  status = read_parts(&pairs, part, lines, most, by_count, why);
+  status = read_parts(&pairs, part, lines, rules, why);
   if (status == HU_OK) {
     *parallel = pairs;
   } else {
@@ -214,26 +283,38 @@ hu_status hui_parallel_read(hu_parallel *parallel, const hu_bytes *source, const
   return status;
 }
 
-hu_status hu_parallel_load(hu_parallel *parallel, const char *const *source, const char *const *target, size_t files,
-                           size_t window, uint32_t most, int by_count, char *why) {
+hu_status hui_parallel_read(hu_parallel *parallel, const hu_bytes *source, const hu_bytes *target, size_t n,
+                            size_t window, uint32_t most, int by_count, char *why) {
+  return hui_parallel_read_by(parallel, source, target, n, window, &(hu_word_rules){.most = most, .by_count = by_count},
+                              why);
+}
+
+hu_status hui_parallel_load(hu_parallel *parallel, const char *const *source, const char *const *target, size_t files,
+                            size_t window, const hu_word_rules *rules, char *why) {
   hu_bytes from[PARTS] = {{NULL, NULL, 0}}, to[PARTS] = {{NULL, NULL, 0}};
   hu_status status = HU_OK;
   if (!parallel || !source || !target) return hui_data_wrong(why, HU_E_NULL, "parallel", "z, source, target: NULL");
   if (files == 0 || files > PARTS) return hui_data_wrong(why, HU_E_SHAPE, "parallel", "files: %zu, not 1 or 2", files);
   if (window < 2 || window > SIDE_MOST)
     return hui_data_wrong(why, HU_E_SHAPE, "parallel", "window: %zu, not from 2 to %d", window, SIDE_MOST);
-  hu_status words = hui_words_check_most(most, why);
+  hu_status words = hui_words_check_most(rules->most, why);
   if (words != HU_OK) return words;
   for (size_t i = 0; i < files && status == HU_OK; i++) {
     status = hui_bytes_read(&from[i], source[i], why);
     if (status == HU_OK) status = hui_bytes_read(&to[i], target[i], why);
   }
-  if (status == HU_OK) status = hui_parallel_read(parallel, from, to, files, window, most, by_count, why);
+  if (status == HU_OK) status = hui_parallel_read_by(parallel, from, to, files, window, rules, why);
   for (size_t i = 0; i < PARTS; i++) {
     hui_bytes_free(&from[i]);
     hui_bytes_free(&to[i]);
   }
   return status;
+}
+
+hu_status hu_parallel_load(hu_parallel *parallel, const char *const *source, const char *const *target, size_t files,
+                           size_t window, uint32_t most, int by_count, char *why) {
+  return hui_parallel_load(parallel, source, target, files, window,
+                           &(hu_word_rules){.most = most, .by_count = by_count}, why);
 }
 
 size_t hu_parallel_labels(const hu_parallel *parallel, const float *example, uint32_t *labels) {

@@ -3,65 +3,18 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "train/data/file.h"
+#include "train/data/subwords.h"
 
-enum { PARTS = 3, WORD_MOST = 1024, KINDS_MOST = 1 << 24 };
-static const char end_of_line[] = "<eos>", unknown[] = "<unk>";
-
-/* ---- from bytes to words ---- */
-
-typedef struct hu_word {
-  const uint8_t *at;
-  size_t size;
-} hu_word;
-
-/* Where reading stands in a file. */
-typedef struct hu_scan {
-  const hu_bytes *file;
-  size_t at, line;
-} hu_scan;
-
-static int is_blank(uint8_t c) { return c == ' ' || c == '\t' || c == '\v' || c == '\f' || c == '\r'; }
-
-static hu_scan scan_of(const hu_bytes *file) { return (hu_scan){file, 0, 1}; }
-
-static hu_word marker(const char *text) { return (hu_word){(const uint8_t *)text, strlen(text)}; }
-
-/* The end of line behind the last word; a file that does not end with LF has one, too. */
-static hu_word end_line(hu_scan *scan) {
-  scan->at++;
-  scan->line++;
-  return marker(end_of_line);
-}
-
-/* The next word; 0: the file has no more. */
-static int next_word(hu_scan *scan, hu_word *word) {
-  const uint8_t *data = scan->file->data;
-  const size_t size = scan->file->size;
-  while (scan->at < size && is_blank(data[scan->at])) scan->at++;
-  if (scan->at >= size) {
-    int open = scan->at == size && data[size - 1] != '\n'; /* at size + 1 its end has been reported */
-    if (open) *word = end_line(scan);
-    return open;
-  }
-  if (data[scan->at] == '\n') {
-    *word = end_line(scan);
-    return 1;
-  }
-  word->at = data + scan->at;
-  while (scan->at < size && data[scan->at] != '\n' && !is_blank(data[scan->at])) scan->at++;
-  word->size = (size_t)(data + scan->at - word->at);
-  return 1;
-}
+enum { PARTS = 3, WORD_MOST = 1024 };
 
 /* All words of a file are ones that can be; *count: their number. */
 static hu_status check_file(const hu_bytes *file, size_t *count, char *why) {
-  hu_scan scan = scan_of(file);
+  hu_scan scan = hui_scan_of(file);
   hu_word word;
   *count = 0;
   hu_status status = hui_bytes_check_plain(file, why);
   if (status != HU_OK) return status;
-  for (size_t line = 1; next_word(&scan, &word); line = scan.line, ++*count) {
+  for (size_t line = 1; hui_next_word(&scan, &word); line = scan.line, ++*count) {
     if (word.size > WORD_MOST)
       return hui_data_wrong(why, HU_E_DATA, file->name, "word of line %zu: %zu bytes, more than %d", line, word.size,
                             WORD_MOST);
@@ -71,92 +24,26 @@ static hu_status check_file(const hu_bytes *file, size_t *count, char *why) {
   return HU_OK;
 }
 
-/* ---- the words that there are ---- */
-
-typedef struct hu_known {
-  hu_word word;
-  uint64_t times; /* in the training part */
-  uint32_t first; /* number in the order of first occurrence */
-  uint32_t token;
-} hu_known;
-
-/* Words by what they are: known[slot[i] - 1]; 0: a free slot. */
-typedef struct hu_table {
-  uint32_t *slot;
-  size_t slots; /* a power of two, more than words */
-  hu_known *known;
-  size_t count, buffer;
-} hu_table;
-
-static int same(hu_word a, hu_word b) { return a.size == b.size && memcmp(a.at, b.at, a.size) == 0; }
-
-/* Returns the hash of a word by FNV-1a. */
-static size_t hash(hu_word word) {
-  uint64_t h = 0xCBF29CE484222325u;
-  for (size_t i = 0; i < word.size; i++) h = (h ^ word.at[i]) * 0x100000001B3u;
-  return (size_t)(h ^ h >> 32);
-}
-
-/* The slot of a word, or the free one where it would be. */
-static uint32_t *slot_of(const hu_table *table, hu_word word) {
-  size_t i = hash(word) & (table->slots - 1);
-  while (table->slot[i] && !same(table->known[table->slot[i] - 1].word, word)) i = (i + 1) & (table->slots - 1);
-  return &table->slot[i];
-}
-
-static void close_table(hu_table *table) {
-  free(table->slot);
-  free(table->known);
-}
-
-/* Makes space for one word more, half of the slots being free. */
-static int grow(hu_table *table) {
-  if (table->count < table->buffer) return 1;
-  const size_t buffer = table->buffer ? 2 * table->buffer : 1024;
-  hu_known *known = realloc(table->known, buffer * sizeof *known);
-  if (!known) return 0;
-  table->known = known;
-  uint32_t *slot = hui_data_allocate(2 * buffer, sizeof *slot);
-  if (!slot) return 0;
-  free(table->slot);
-  table->slot = slot;
-  table->slots = 2 * buffer;
-  table->buffer = buffer;
-  for (size_t i = 0; i < table->count; i++) *slot_of(table, table->known[i].word) = (uint32_t)i + 1;
-  return 1;
-}
-
-/* A word is met so many times more. */
-static hu_status meet(hu_table *table, hu_word word, uint64_t times) {
-  if (!grow(table)) return HU_E_MEMORY;
-  uint32_t *slot = slot_of(table, word);
-  if (!*slot) {
-    if (table->count == KINDS_MOST) return HU_E_DATA;
-    table->known[table->count] = (hu_known){word, 0, (uint32_t)table->count, 0};
-    *slot = (uint32_t)++table->count;
-  }
-  table->known[*slot - 1].times += times;
-  return HU_OK;
-}
-
 /* The words of the training part, then those that every vocabulary has. */
 static hu_status count_words(hu_table *table, const hu_bytes *file, size_t training, char *why) {
-  hu_scan scan = scan_of(file);
+  hu_scan scan = hui_scan_of(file);
   hu_word word;
   hu_status status = HU_OK;
-  for (size_t i = 0; i < training && status == HU_OK && next_word(&scan, &word); i++) status = meet(table, word, 1);
-  if (status == HU_OK) status = meet(table, marker(end_of_line), 0);
-  if (status == HU_OK) status = meet(table, marker(unknown), 0);
+  for (size_t i = 0; i < training && status == HU_OK && hui_next_word(&scan, &word); i++)
+    status = hui_table_meet(table, word, 1);
+  if (status == HU_OK) status = hui_table_meet(table, hui_word_of(HU_WORD_END), 0);
+  if (status == HU_OK) status = hui_table_meet(table, hui_word_of(HU_WORD_UNKNOWN), 0);
   if (status == HU_E_DATA)
-    return hui_data_wrong(why, status, file->name, "words: more than %d different ones, with %s and %s", KINDS_MOST,
-                          end_of_line, unknown);
+    return hui_data_wrong(why, status, file->name, "words: more than %d different ones, with %s and %s", HU_WORDS_MOST,
+                          HU_WORD_END, HU_WORD_UNKNOWN);
   return status == HU_OK ? status : hui_data_wrong(why, status, file->name, "out of memory for its words");
 }
 
 /* ---- the vocabulary ---- */
 
 static int is_kept_always(const hu_known *known) {
-  return same(known->word, marker(end_of_line)) || same(known->word, marker(unknown));
+  return hui_same_words(known->word, hui_word_of(HU_WORD_END)) ||
+         hui_same_words(known->word, hui_word_of(HU_WORD_UNKNOWN));
 }
 
 static int more_often(const void *a, const void *b) {
@@ -186,7 +73,7 @@ static uint32_t choose(hu_table *table, uint32_t most, int by_count) {
   table->count = kept;
   for (size_t i = 0; i < kept; i++) {
     table->known[i].token = (uint32_t)i;
-    *slot_of(table, table->known[i].word) = (uint32_t)i + 1;
+    *hui_table_slot(table, table->known[i].word) = (uint32_t)i + 1;
   }
   return (uint32_t)kept;
 }
@@ -207,10 +94,10 @@ static char **texts_of(const hu_table *table) {
 }
 
 static void put_tokens(uint32_t *z, const hu_table *table, const hu_bytes *file) {
-  const uint32_t other = table->known[*slot_of(table, marker(unknown)) - 1].token;
-  hu_scan scan = scan_of(file);
-  for (hu_word word; next_word(&scan, &word); z++) {
-    uint32_t slot = *slot_of(table, word);
+  const uint32_t other = table->known[*hui_table_slot(table, hui_word_of(HU_WORD_UNKNOWN)) - 1].token;
+  hu_scan scan = hui_scan_of(file);
+  for (hu_word word; hui_next_word(&scan, &word); z++) {
+    uint32_t slot = *hui_table_slot(table, word);
     *z = slot ? table->known[slot - 1].token : other;
   }
 }
@@ -261,7 +148,7 @@ hu_status hui_words_read(hu_words *words, const hu_bytes *files, size_t n, uint3
   memset(&table, 0, sizeof table);
   hu_status status = measure(&list, files, n, why);
   if (status == HU_OK) status = fill(&list, &table, files, n, most, by_count, why);
-  close_table(&table);
+  hui_table_close(&table);
   if (status == HU_OK) {
     *words = list;
   } else {
@@ -271,19 +158,39 @@ hu_status hui_words_read(hu_words *words, const hu_bytes *files, size_t n, uint3
 }
 
 hu_status hui_words_check_most(uint32_t most, char *why) {
-  if (most != 1 && most != 2 && most <= KINDS_MOST) return HU_OK;
-  return hui_data_wrong(why, HU_E_SHAPE, "words", "most: %u, neither 0 nor from 3 to %d", most, KINDS_MOST);
+  if (most != 1 && most != 2 && most <= HU_WORDS_MOST) return HU_OK;
+  return hui_data_wrong(why, HU_E_SHAPE, "words", "most: %u, neither 0 nor from 3 to %d", most, HU_WORDS_MOST);
 }
 
-hu_status hu_words_load(hu_words *words, const char *const *paths, size_t files, uint32_t most, int by_count,
-                        char *why) {
+/* Reads files with parts in place of words. */
+static hu_status read_subwords(hu_words *words, const hu_bytes *files, size_t n, const hu_word_rules *rules,
+                               char *why) {
+  hu_bytes coded[PARTS];
+  if (n < 2)
+    return hui_data_wrong(why, HU_E_SHAPE, files->name, "parts of words require a file for each part of the text");
+  hu_status status = hui_subwords_code(rules->subwords, rules->learn, 1, files, n, coded, why);
+  if (status != HU_OK) return status;
+  status = hui_words_read(words, coded, n, rules->most, rules->by_count, why);
+  for (size_t i = 0; i < n; i++) hui_bytes_free(&coded[i]);
+  return status;
+}
+
+hu_status hui_words_load(hu_words *words, const char *const *paths, size_t files, const hu_word_rules *rules,
+                         char *why) {
   hu_bytes file[PARTS] = {{NULL, NULL, 0}};
   hu_status status = HU_OK;
   if (!words || !paths) return hui_data_wrong(why, HU_E_NULL, "words", "z, paths: NULL");
   if (files == 0 || files > PARTS) return hui_data_wrong(why, HU_E_SHAPE, "words", "files: %zu, not 1 to 3", files);
-  if (hui_words_check_most(most, why) != HU_OK) return HU_E_SHAPE;
+  if (hui_words_check_most(rules->most, why) != HU_OK) return HU_E_SHAPE;
   for (size_t i = 0; i < files && status == HU_OK; i++) status = hui_bytes_read(&file[i], paths[i], why);
-  if (status == HU_OK) status = hui_words_read(words, file, files, most, by_count, why);
+  if (status == HU_OK)
+    status = rules->subwords ? read_subwords(words, file, files, rules, why)
+                             : hui_words_read(words, file, files, rules->most, rules->by_count, why);
   for (size_t i = 0; i < PARTS; i++) hui_bytes_free(&file[i]);
   return status;
+}
+
+hu_status hu_words_load(hu_words *words, const char *const *paths, size_t files, uint32_t most, int by_count,
+                        char *why) {
+  return hui_words_load(words, paths, files, &(hu_word_rules){.most = most, .by_count = by_count}, why);
 }

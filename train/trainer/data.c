@@ -108,15 +108,15 @@ static hu_status open_text(hu_trainer *trainer, const char *folder, char *why) {
 }
 
 /* The files of a run on words: for training, and the one that evaluations are on if there is one. */
-static hu_status load_words(hu_words *words, const hu_run_keys *keys, const char *folder, char *why) {
+static hu_status load_words(hu_trainer *trainer, hu_words *words, const char *folder, char *why) {
+  const hu_run_keys *keys = &trainer->keys;
   const char *held = keys->on_valid ? keys->valid_file : keys->test_file;
   char(*path)[HU_PATH_SIZE] = malloc(2 * sizeof *path);
   if (!path) return HU_E_MEMORY;
   const char *const paths[2] = {path[0], path[1]};
   hu_status status = hui_path_of(path[0], folder, keys->path, "", why);
   if (status == HU_OK) status = hui_path_of(path[1], folder, held, "", why);
-  if (status == HU_OK)
-    status = hu_words_load(words, paths, *held ? 2 : 1, (uint32_t)keys->vocabulary, (int)keys->by_count, why);
+  if (status == HU_OK) status = hui_load_words(trainer, words, paths, *held ? 2 : 1, folder, why);
   free(path);
   return status;
 }
@@ -130,6 +130,8 @@ static hu_status check_words(const hu_run_keys *keys, char *why) {
   if (keys->vocabulary == 1 || keys->vocabulary == 2)
     return hui_say(why, HU_E_TRAIN, "data.vocabulary: %d: <eos>, <unk> and a word are 3; 0 keeps all",
                    (int)keys->vocabulary);
+  if ((keys->subwords || *keys->merges) && !*held)
+    return hui_say(why, HU_E_TRAIN, "data.subwords: words of one file, and parts of words require data.test_file, too");
   return HU_OK;
 }
 
@@ -148,7 +150,7 @@ static hu_status check_parts(const hu_trainer *trainer, const hu_words *words, c
 static hu_status open_words(hu_trainer *trainer, const char *folder, char *why) {
   hu_words words;
   hu_status status = check_words(&trainer->keys, why);
-  if (status == HU_OK) status = load_words(&words, &trainer->keys, folder, why);
+  if (status == HU_OK) status = load_words(trainer, &words, folder, why);
   if (status != HU_OK) return status;
   status = check_parts(trainer, &words, why);
   trainer->source.text = trainer->source.whole = 1;
@@ -341,6 +343,7 @@ void hui_close_source(hu_trainer *trainer) {
   hu_text_free(&source->tokens);
   hu_movielens_free(&source->movielens);
   hu_parallel_free(&source->parallel);
+  free(source->merges);
   memset(source, 0, sizeof *source);
 }
 

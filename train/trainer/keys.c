@@ -94,6 +94,11 @@ static const hu_run_key keys[] = {
     COUNT(vocabulary, "data.vocabulary", "0", 0, WHOLE,
           "words, parallel (of each language): how many words are kept, <eos> and <unk> among them; 0: all of the "
           "training part; criteo, clicks: rows of each category (clicks, 0: 50)"),
+    COUNT(subwords, "data.subwords", "0", 0, WHOLE,
+          "words, parallel: merges of byte-pair encoding that are learnt from the training part, so that tokens are "
+          "parts of words; with data.merges: how many of the file's hold; 0: whole words, or all of that file"),
+    OTHER(TEXT, merges, "data.merges", "",
+          "words, parallel: file of merges in the form of subword-nmt, in place of learning them: merges.txt of a run"),
     LISTED(WORD, AT(translate), "data.translate", "yes", 0, no_yes,
            "parallel: yes: evaluations translate the test sentences and give a BLEU"),
     WORD(by_count, "data.numbering", "first", numberings,

@@ -3,8 +3,49 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "train/data/subwords.h"
 #include "train/net/net.h"
 #include "train/trainer/trainer.h"
+
+/* ---- words and their parts ---- */
+
+static hu_status rules_of(const hu_trainer *trainer, const char *folder, hu_subwords *subwords, hu_word_rules *rules,
+                          char *why) {
+  const hu_run_keys *keys = &trainer->keys;
+  char path[HU_PATH_SIZE];
+  hu_bytes file;
+  *rules = (hu_word_rules){.most = (uint32_t)keys->vocabulary, .by_count = (int)keys->by_count};
+  if (!keys->subwords && !*keys->merges) return HU_OK;
+  rules->subwords = subwords;
+  rules->learn = *keys->merges ? 0 : keys->subwords;
+  if (!*keys->merges) return HU_OK;
+  hu_status status = hui_path_of(path, folder, keys->merges, "", why);
+  if (status == HU_OK) status = hui_bytes_read(&file, path, why);
+  if (status != HU_OK) return status;
+  status = hui_subwords_read(subwords, &file, keys->subwords, why);
+  hui_bytes_free(&file);
+  return status;
+}
+
+/* Keeps the merges of a run as the text of a file. */
+static hu_status keep_merges(hu_trainer *trainer, const hu_word_rules *rules) {
+  if (rules->subwords) trainer->source.merges = hui_subwords_text(rules->subwords);
+  return rules->subwords && !trainer->source.merges ? HU_E_MEMORY : HU_OK;
+}
+
+hu_status hui_load_words(hu_trainer *trainer, hu_words *words, const char *const *paths, size_t files,
+                         const char *folder, char *why) {
+  hu_subwords subwords;
+  hu_word_rules rules;
+  memset(&subwords, 0, sizeof subwords);
+  hu_status status = rules_of(trainer, folder, &subwords, &rules, why);
+  if (status == HU_OK) status = hui_words_load(words, paths, files, &rules, why);
+  if (status == HU_OK && (status = keep_merges(trainer, &rules)) != HU_OK) hu_words_free(words);
+  hui_subwords_free(&subwords);
+  return status;
+}
+
+const char *hu_trainer_merges(const hu_trainer *trainer) { return trainer ? trainer->source.merges : NULL; }
 
 /* ---- pairs of sentences ---- */
 
@@ -35,9 +76,14 @@ hu_status hui_open_parallel(hu_trainer *trainer, const char *folder, char *why) 
   for (size_t i = 0; i < FILES && status == HU_OK; i++) status = hui_path_of(path[i], folder, names[i], "", why);
   const char *const source[2] = {path[0], path[1]}, *const target[2] = {path[2], path[3]};
   hu_parallel *parallel = &trainer->source.parallel;
+  hu_subwords subwords;
+  hu_word_rules rules;
+  memset(&subwords, 0, sizeof subwords);
+  if (status == HU_OK) status = rules_of(trainer, folder, &subwords, &rules, why);
   if (status == HU_OK)
-    status = hu_parallel_load(parallel, source, target, *names[1] ? 2 : 1, keys->window, (uint32_t)keys->vocabulary,
-                              (int)keys->by_count, why);
+    status = hui_parallel_load(parallel, source, target, *names[1] ? 2 : 1, keys->window, &rules, why);
+  if (status == HU_OK) status = keep_merges(trainer, &rules);
+  hui_subwords_free(&subwords);
   free(path);
   if (status != HU_OK) return status;
   trainer->source.training = parallel->training; /* which is freed there */

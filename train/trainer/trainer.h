@@ -48,6 +48,8 @@ typedef struct hu_run_keys {
       data_seed;
   double deviation, noise;
   uint64_t vocabulary, by_count, on_valid; /* by_count: 1: tokens by their number; on_valid: 1: evaluations are on it */
+  uint64_t subwords;                       /* merges; 0: none, or all of the file `merges` */
+  const char *merges;
   uint64_t negatives, candidates;
   uint64_t normalise; /* NORMALISE_ */
   const char *path, *labels, *valid_file, *test_file, *target, *valid_target, *test_target;
@@ -117,6 +119,7 @@ typedef struct hu_trainer_source {
   size_t window;
   hu_movielens movielens; /* item is NULL: another set */
   hu_parallel parallel;   /* window is 0: another set; its pairs are in `training` and `test` */
+  char *merges;           /* of words and of parallel text: those of the run, as a file; NULL: tokens are whole words */
   uint64_t drawn;         /* movielens: the epoch whose negatives are in `training` */
   size_t group; /* examples of the test set that are ranked with each other, the first one the positive; 0: none */
 } hu_trainer_source;
@@ -290,6 +293,11 @@ hu_status hui_feed_to_see(hu_trainer *trainer, int on, size_t b, size_t *n);
 hu_model_sizes hui_sizes_of_source(const hu_trainer *trainer);
 /* Returns 1 if one logit answers which of two classes an example has (loss.kind = logistic). */
 int hui_is_logistic(const hu_trainer *trainer);
+
+/* ---- words and their parts (tokens.c) ---- */
+/* Loads words as the keys say, and keeps the merges of parts of words. */
+hu_status hui_load_words(hu_trainer *trainer, hu_words *words, const char *const *paths, size_t files,
+                         const char *folder, char *why);
 
 /* ---- rows without labels (tokens.c) ---- */
 hu_status hui_open_parallel(hu_trainer *trainer, const char *folder, char *why);

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "train/data/subwords.h"
 #include "train/net/net.h"
 #include "train/trainer/bleu.h"
 #include "train/trainer/trainer.h"
@@ -57,6 +58,7 @@ typedef struct batch_draft {
   uint32_t *text, *labels;
   size_t *words;
   uint8_t *done;
+  hu_table joined; /* words that parts were put together to */
 } batch_draft;
 
 static void close_draft(batch_draft *draft) {
@@ -65,6 +67,8 @@ static void close_draft(batch_draft *draft) {
   free(draft->labels);
   free(draft->words);
   free(draft->done);
+  for (size_t i = 0; i < draft->joined.count; i++) free((void *)(uintptr_t)draft->joined.known[i].word.at);
+  hui_table_close(&draft->joined);
 }
 
 static hu_status open_draft(batch_draft *draft, const hu_trainer *trainer) {
@@ -134,15 +138,77 @@ static size_t look_at_answers(batch_draft *draft, const hu_trainer *trainer, siz
   return left;
 }
 
-/* A word that the vocabulary has not is like no other: none of the references has the number of an unknown one. */
-static void judge(batch_draft *draft, const hu_trainer *trainer, size_t n, hu_bleu *bleu) {
-  const hu_parallel *parallel = &trainer->source.parallel;
+/* ---- words of parts ---- */
+
+enum { MORE = sizeof HU_SUBWORD_MORE - 1 };
+
+/* Returns the bytes of a part without its mark; *goes_on: 1: it has one. */
+static size_t size_of_part(const char *part, int *goes_on) {
+  size_t n = strlen(part);
+  *goes_on = n >= MORE && memcmp(part + n - MORE, HU_SUBWORD_MORE, MORE) == 0;
+  return *goes_on ? n - MORE : n;
+}
+
+/* Returns the number of a word of the first n parts; UINT32_MAX: no memory. */
+static uint32_t number_of_parts(hu_table *joined, char **words, size_t n, const uint32_t *parts) {
+  size_t size = 0, at = 0;
+  int goes_on;
+  for (size_t i = 0; i < n; i++) size += size_of_part(words[parts[i]], &goes_on);
+  uint8_t *text = malloc(size + 1);
+  if (!text) return UINT32_MAX;
   for (size_t i = 0; i < n; i++) {
-    size_t others = hu_parallel_labels(parallel, trainer->buffers.x + i * draft->each, draft->labels) - 1;
-    for (size_t j = 0; j < others; j++)
-      draft->labels[j] = draft->labels[j] == parallel->unknown ? UINT32_MAX : draft->labels[j];
-    hui_bleu_add(bleu, draft->words[i], draft->text + i * draft->window, others, draft->labels);
+    size_t more = size_of_part(words[parts[i]], &goes_on);
+    memcpy(text + at, words[parts[i]], more);
+    at += more;
   }
+  const hu_word word = {text, size};
+  uint32_t known = joined->count ? *hui_table_slot(joined, word) : 0;
+  if (!known && hui_table_meet(joined, word, 0) == HU_OK) return (uint32_t)joined->count - 1;
+  free(text);
+  return known - 1; /* UINT32_MAX for 0 */
+}
+
+/* Puts numbers of whole words instead of parts; returns how many. unknown: words with this part have no number of
+ * their own: UINT32_MAX; where it is UINT32_MAX, none has. Sets *memory to 0 if there is none. */
+static size_t join_parts(batch_draft *draft, const hu_parallel *parallel, size_t n, uint32_t *text, uint32_t unknown,
+                         int *memory) {
+  size_t words = 0;
+  for (size_t first = 0, end; first < n; first = end) {
+    int goes_on = 1, known = 1;
+    for (end = first; end < n && goes_on; end++) {
+      (void)size_of_part(parallel->words[text[end]], &goes_on);
+      known &= text[end] != unknown;
+    }
+    uint32_t number = number_of_parts(&draft->joined, parallel->words, end - first, text + first);
+    *memory &= number != UINT32_MAX;
+    text[words++] = known ? number : UINT32_MAX;
+  }
+  return words;
+}
+
+/* ---- figures ---- */
+
+/* Writes the reference of sentence i to draft->labels; returns how many words it has. A word that the vocabulary has
+ * not is like no other: none of the references has the number of an unknown one. */
+static size_t reference_of(batch_draft *draft, const hu_trainer *trainer, size_t i, int *memory) {
+  const hu_parallel *parallel = &trainer->source.parallel;
+  size_t n = hu_parallel_labels(parallel, trainer->buffers.x + i * draft->each, draft->labels) - 1;
+  if (parallel->joined) return join_parts(draft, parallel, n, draft->labels, parallel->unknown, memory);
+  for (size_t j = 0; j < n; j++)
+    draft->labels[j] = draft->labels[j] == parallel->unknown ? UINT32_MAX : draft->labels[j];
+  return n;
+}
+
+static hu_status judge(batch_draft *draft, const hu_trainer *trainer, size_t n, hu_bleu *bleu) {
+  const hu_parallel *parallel = &trainer->source.parallel;
+  int memory = 1;
+  for (size_t i = 0; i < n && memory; i++) {
+    uint32_t *text = draft->text + i * draft->window;
+    size_t others = reference_of(draft, trainer, i, &memory), words = draft->words[i];
+    if (parallel->joined) words = join_parts(draft, parallel, words, text, UINT32_MAX, &memory);
+    if (memory) hui_bleu_add(bleu, words, text, others, draft->labels);
+  }
+  return memory ? HU_OK : HU_E_MEMORY;
 }
 
 static hu_status translate_batch(hu_trainer *trainer, batch_draft *draft, size_t b, hu_bleu *bleu) {
@@ -155,8 +221,7 @@ static hu_status translate_batch(hu_trainer *trainer, batch_draft *draft, size_t
     if (status == HU_OK) status = hu_net_forward(trainer->net, 0, NULL);
     if (status == HU_OK) left = look_at_answers(draft, trainer, pass);
   }
-  if (status == HU_OK) judge(draft, trainer, n, bleu);
-  return status;
+  return status == HU_OK ? judge(draft, trainer, n, bleu) : status;
 }
 
 hu_status hui_translate(hu_trainer *trainer, double *z) {

@@ -113,6 +113,8 @@ typedef struct hu_parallel {
   uint32_t source_kinds, target_kinds; /* words of the vocabularies */
   uint32_t end, unknown;               /* "<eos>" and "<unk>" of the target */
   size_t left_out;                     /* pairs for training that have more tokens than a window */
+  char **words;                        /* of the target: words[token] has its bytes, and a 0 */
+  int joined; /* 1: tokens are parts of words, and the vocabulary is that of both languages; hu_parallel_load: 0 */
 } hu_parallel;
 
 /* Frees the arrays of pairs and sets *z to all zero. */

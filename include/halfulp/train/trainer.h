@@ -239,6 +239,9 @@ HU_API hu_trainer_file hu_trainer_file_at(const hu_trainer *trainer,
                                           size_t i); /* file i; all zero where there is none */
 /* Pairs of sentences for training that data.set = parallel has left out, because they are longer than data.window. */
 HU_API size_t hu_trainer_left_out(const hu_trainer *trainer);
+/* The merges of a run with parts of words (data.subwords, data.merges), as the file that data.merges takes: the text
+ * lives as long as the run. NULL: its tokens are whole words or none, or it has not begun. */
+HU_API const char *hu_trainer_merges(const hu_trainer *trainer);
 /* A digest of the text of model.file and of the numbers, labels and tokens that the run reads (64 bits, FNV-1a over
  * words of 64 bits), by which processes tell that they have the same; 0 before hu_trainer_begin. */
 HU_API uint64_t hu_trainer_data_digest(const hu_trainer *trainer);
