@@ -74,7 +74,7 @@ const table_data table_iwslt = {
     .test = 1268,
     .figure = TABLE_BLEU,
     .stand_in = TABLE_PAIRS("data.path", "xz_file_format.txt", "data.target", "xz_file_format.txt", "data.test_file",
-                            "", "data.test_target", "", "data.window", "32"),
+                            "", "data.test_target", "", "data.window", "32", "data.subwords", "0"),
     .stand_in_is =
         "the lines of xz_file_format.txt as sentences and as their translations; the last tenth for testing"};
 

@@ -41,6 +41,8 @@ static const hu_text_key transformer_keys[] = {KEY(layers, 'i'),
 static const hu_text_key dlrm_keys[] = {KEY(units, 'i'), KEY(bottom, 'l'), KEY(top, 'l'), KEY(deviation, 'f')};
 static const hu_text_key ncf_keys[] = {KEY(layers, 'i'), KEY(units, 'i'), KEY(deviation, 'f')};
 /* Those of the papers' own code. */
+static const hu_text_key t2t_transformer_keys[] = {
+    KEY(layers, 'i'), KEY(units, 'i'), KEY(heads, 'i'), KEY(hidden, 'i'), KEY(dropout, 'd')};
 static const hu_text_key tf_resnet_keys[] = {
     KEY(blocks, 'i'), KEY(width, 'd'), {"v1", offsetof(hu_model, variant), 'w', NULL}};
 static const hu_text_key tf_ncf_keys[] = {KEY(units, 'i'), KEY(top, 'l')};
@@ -67,7 +69,9 @@ static const hu_model_kind kinds[HU_MODEL_KINDS] = {
     {"lee_squeezenet", NULL, {lee_keys, 1}, HU_NEEDS_IMAGE, network_lee_squeezenet},
     {"lee_shufflenet2", NULL, {lee_keys, 1}, HU_NEEDS_IMAGE, network_lee_shufflenet2},
     {"lee_mobilenet2", NULL, {lee_keys, 1}, HU_NEEDS_IMAGE, network_lee_mobilenet2},
-    {"lee_resnet18", NULL, HU_TEXT_KEYS(lee_keys), HU_NEEDS_IMAGE, network_lee_resnet18}};
+    {"lee_resnet18", NULL, HU_TEXT_KEYS(lee_keys), HU_NEEDS_IMAGE, network_lee_resnet18},
+    {"t2t_transformer", NULL, HU_TEXT_KEYS(t2t_transformer_keys), HU_NEEDS_TOKENS | HU_NEEDS_SOURCE,
+     network_t2t_transformer}};
 
 const hu_model_kind *hui_model_kind_of(uint8_t kind) { return &kinds[kind]; }
 
@@ -166,7 +170,8 @@ static const char *wrong(const hu_model *model) {
   }
   if (model->kind == HU_MODEL_CONV && model->kernel % 2 == 0) return "kernel: not odd";
   int attends = model->kind == HU_MODEL_TRANSFORMER || model->kind == HU_MODEL_SEQ2SEQ || model->kind == HU_MODEL_BERT;
-  if (attends && model->units % model->heads != 0) return "heads: no divisor of units";
+  int has_heads = attends || model->kind == HU_MODEL_T2T_TRANSFORMER;
+  if (has_heads && model->units % model->heads != 0) return "heads: no divisor of units";
   if (attends && model->activation == HU_ACTIVATION_TANH) return "activation: neither relu nor gelu";
   if (model->kind == HU_MODEL_NCF && model->layers > 16) return "layers: above 16";
   return wrong_list(model);
@@ -193,6 +198,8 @@ static const char *wrong_sizes(const hu_model *model, const hu_model_sizes *size
       return "vocabulary: 2^24, and the mask is one more";
     if ((needs & HU_NEEDS_SOURCE) && outside(sizes->source_vocabulary, NUMBERS_MAX))
       return "source_vocabulary: not from 1 to 2^24";
+    if (model->kind == HU_MODEL_T2T_TRANSFORMER && sizes->source_vocabulary != sizes->vocabulary)
+      return "source_vocabulary: not that of the target, and both share a table";
     return sizes->outputs && sizes->outputs != sizes->vocabulary ? "outputs: neither the vocabulary nor 0" : NULL;
   }
   if (needs & HU_NEEDS_FEATURES) {

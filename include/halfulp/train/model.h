@@ -65,6 +65,9 @@
  *                                       norms before the convolutions; with the word `v1` behind them
  *   tf_ncf(units=8,top=64/32/16/8)      tensorflow/models, official/recommendation: one table of users, one of items;
  *                                       the first of `top` is what the layers read
+ *   t2t_transformer(layers=2,units=128,heads=4,hidden=512,dropout=0.1)
+ *                                       tensor2tensor, transformer_tiny: one table for source, target and logits, whose
+ *                                       vocabularies have the same size; sines; pre-norm
  *   lee_squeezenet(width=1), lee_shufflenet2(width=1), lee_mobilenet2(width=1), lee_resnet18(width=1)
  *                                       wonyeol/mixed-prec-train, for 32 x 32 images; lee_resnet18 has the word
  *                                       `defaults`: convolutions start as PyTorch's do where nothing is said
@@ -108,7 +111,8 @@ enum {
   HU_MODEL_LEE_SHUFFLENET2 = 18, /* lee_shufflenet2 */
   HU_MODEL_LEE_MOBILENET2 = 19,  /* lee_mobilenet2 */
   HU_MODEL_LEE_RESNET18 = 20,    /* lee_resnet18 */
-  HU_MODEL_KINDS = 21,           /* (count of those that have a name) */
+  HU_MODEL_T2T_TRANSFORMER = 21, /* t2t_transformer */
+  HU_MODEL_KINDS = 22,           /* (count of those that have a name) */
   HU_MODEL_NETWORK = 255         /* a text of layers */
 };
 /* Functions between layers. */
@@ -154,7 +158,8 @@ typedef struct hu_model {
  *   gru                        height (steps), width, channels, outputs
  *   lstm, transformer          steps, vocabulary, outputs (vocabulary, or 0, which means that)
  *   ncf, tf_ncf                users, items, outputs: 1 for scores and for one logit, 2 for labels 0 and 1
- *   seq2seq                    steps (of source and target), source_vocabulary, vocabulary, outputs as of transformer
+ *   seq2seq, t2t_transformer   steps (of source and target), source_vocabulary, vocabulary, outputs as of transformer;
+ *                              t2t_transformer: both vocabularies of one size
  *   bert                       steps, vocabulary, outputs as of transformer
  *   dlrm                       dense, categories (features of each kind), vocabulary (rows of all categories together),
  *                              outputs

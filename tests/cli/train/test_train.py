@@ -129,6 +129,8 @@ class PapersNetworks(TrainCase):
             self.assertEqual(self.count(name + ".net", sizes, "--set", "model.keys=" + keys), count, (name, keys))
         for name, sizes, keys, count in SEQUENCE_COUNTS:
             self.assertEqual(self.count(name + ".net", sizes, "--set", "model.keys=" + keys), count, (name, keys))
+        tokens = "steps=8,source_vocabulary=32768,vocabulary=32768"
+        self.assertEqual(self.count("t2t_transformer", tokens), 923136 + 128 * 32768)
         self.assertEqual(self.count("tf_ncf", "users=6040,items=3706,outputs=1"), 392601)
         self.assertEqual(self.count("tf_ncf(units=64,top=256/256/128/64)", "users=138493,items=26744,outputs=1"), 31832577)
 

@@ -36,6 +36,16 @@ static void attend_to(const double *q, size_t ldq, const double *kv, size_t ldk,
   }
 }
 
+/* Tensor2Tensor: rows times sqrt(D), and sines: of D / 2 frequencies from 1 to 1 / 10000. */
+static void embed_with_sines(const hu_net *net, const float *x, double *h) {
+  const float *table = theta(net, "encoder.embedding1.weight");
+  for (size_t i = 0; i < T * D; i++) {
+    size_t half = D / 2, k = i % D;
+    double angle = (double)(i / D) * pow(10000, -(double)(k % half) / (double)(half - 1));
+    h[i] = sqrt(D) * (double)table[(size_t)x[i / D] * D + k] + (k < half ? sin(angle) : cos(angle));
+  }
+}
+
 static void embed(const hu_net *net, const char *scope, const float *x, double *h) {
   for (size_t i = 0; i < T * D; i++) {
     h[i] = (double)part_of(net, scope, "embedding1.weight")[(size_t)x[i / D] * D + i % D] +
@@ -77,25 +87,27 @@ static void dense_part(const hu_net *net, const char *scope, int norms, int laye
   add(T * D, h, x);
 }
 
-static void encoder_and_decoder(void **state) {
-  (void)state;
-  const hu_model_sizes sizes = {.steps = T, .vocabulary = V, .source_vocabulary = V + 2};
+/* shared: 1: one table for both languages and the logits. */
+static void translate(const char *text, int shared) {
+  const hu_model_sizes sizes = {.steps = T, .vocabulary = V, .source_vocabulary = shared ? V : V + 2};
   /* Source tokens, of which 3 are no padding; then those of the target. */
-  static const float x[2 * T + 1] = {7, 1, 0, 4, 4, 3, 2, 0, 5, 5, 1};
+  const float x[2 * T + 1] = {shared ? 5 : 7, 1, 0, 4, 4, 3, 2, 0, 5, 5, 1};
   double memory[T * D], h[T * D], n[T * D], q[T * D], kv[T * 2 * D], a[T * D], expected[T * V];
   hu_model_ends ends;
-  hu_net *net = net_of("seq2seq(layers=2,units=4,heads=2,hidden=7)", &sizes, 1, 1, &ends);
+  hu_net *net = net_of(text, &sizes, 1, 1, &ends);
   (void)hu_net_cross_entropy(net, ends.output, 1);
   assert_int_equal(hu_net_initialize(net, 1), HU_OK);
   fill(net, 6);
-  embed(net, "encoder", x, h);
+  if (shared) embed_with_sines(net, x, h);
+  if (!shared) embed(net, "encoder", x, h);
   for (int block = 1; block <= 2; block++) {
     const char *scope = block == 1 ? "encoder.block1" : "encoder.block2";
     self_part(net, scope, 3, 0, h);
     dense_part(net, scope, 2, 3, h);
   }
   numbered_norm(net, "encoder", 1, h, memory);
-  embed(net, "decoder", x + T + 1, h);
+  if (shared) embed_with_sines(net, x + T + 1, h);
+  if (!shared) embed(net, "decoder", x + T + 1, h);
   for (int block = 1; block <= 2; block++) {
     const char *scope = block == 1 ? "decoder.block1" : "decoder.block2";
     self_part(net, scope, T, 1, h);
@@ -108,13 +120,24 @@ static void encoder_and_decoder(void **state) {
     dense_part(net, scope, 3, 6, h);
   }
   numbered_norm(net, "", 1, h, n);
-  layer(net, "", 1, 1, D, V, n, expected);
+  if (!shared) layer(net, "", 1, 1, D, V, n, expected);
+  for (size_t i = 0; shared && i < T * V; i++) {
+    expected[i] = 0;
+    for (size_t k = 0; k < D; k++)
+      expected[i] += n[i / V * D + k] * (double)theta(net, "encoder.embedding1.weight")[i % V * D + k];
+  }
   uint32_t labels[T] = {0};
   assert_int_equal(hu_model_feed(net, &ends, x), HU_OK);
   assert_int_equal(hu_net_labels(net, labels), HU_OK);
   assert_int_equal(hu_net_forward(net, 1, NULL), HU_OK);
-  close_to("seq2seq", net, ends.output, expected);
+  close_to(text, net, ends.output, expected);
   hu_net_free(net);
+}
+
+static void encoder_and_decoder(void **state) {
+  (void)state;
+  translate("seq2seq(layers=2,units=4,heads=2,hidden=7)", 0);
+  translate("t2t_transformer(units=4,heads=2,hidden=7,dropout=0)", 1);
 }
 
 static void gelu_of(size_t n, double *x) {

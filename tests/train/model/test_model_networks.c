@@ -13,6 +13,7 @@
 static const hu_model_sizes image = {.height = 8, .width = 8, .channels = 3, .outputs = 10};
 static const hu_model_sizes odd = {.height = 9, .width = 7, .channels = 2, .outputs = 5};
 static const hu_model_sizes words = {.steps = 5, .vocabulary = 7, .source_vocabulary = 6};
+static const hu_model_sizes joined = {.steps = 5, .vocabulary = 7, .source_vocabulary = 7};
 static const hu_model_sizes pairs = {.users = 4, .items = 6, .outputs = 2};
 static const hu_model_sizes clicks = {.dense = 3, .categories = 4, .vocabulary = 9, .outputs = 2};
 
@@ -113,6 +114,7 @@ static const struct {
              {"tf_resnet(blocks=1)", &image, 0xA677FD014388F3F0},
              {"tf_resnet(blocks=1,width=0.1)", &image, 0x53A51787D06567EC},
              {"tf_resnet(blocks=2,v1)", &odd, 0x8C92BBAC824CF730},
+             {"t2t_transformer(layers=1,units=8,hidden=6)", &joined, 0x7CD6757485645D55},
              {"tf_ncf", &pairs, 0x661D789F7C1C9303},
              {"tf_ncf(units=3,top=6/5/4)", &pairs, 0xB5C48D5BB2C3DC5F},
              {"lee_squeezenet(width=0.1)", &image, 0x0552003F8E9D4002},

@@ -43,6 +43,7 @@ static void texts(void **state) {
       {"dlrm(bottom=1/2/3/4/5/6/7/8)", "dlrm(bottom=1/2/3/4/5/6/7/8)"},
       {"tf_resnet(v1,blocks=5)", "tf_resnet(blocks=5,v1)"},
       {"tf_ncf(top=64/32/16/8)", "tf_ncf"},
+      {"t2t_transformer(heads=4,units=64)", "t2t_transformer(units=64)"},
       {"lee_resnet18(defaults)", "lee_resnet18(defaults)"},
       {"lee_squeezenet(width=0.25)", "lee_squeezenet(width=0.25)"}};
   for (size_t i = 0; i < sizeof good / sizeof *good; i++) {
@@ -116,6 +117,8 @@ static void bad_texts(void **state) {
              {"dlrm(layers=2)", HU_E_NAME, 5},
              {"tf_ncf(top=0)", HU_E_TEXT, 11},
              {"tf_ncf(top=65537)", HU_E_TRAIN, 0},
+             {"t2t_transformer(heads=3)", HU_E_TRAIN, 0},
+             {"t2t_transformer(activation=relu)", HU_E_NAME, 16},
              {"lee_squeezenet(defaults)", HU_E_NAME, 15}};
   hu_model m = model_of("gru"), before = m;
   for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
@@ -180,6 +183,7 @@ static void refused_sizes(void **state) {
              {"ncf", "items", {.users = 3, .items = (1 << 24) + 1, .outputs = 1}},
              {"ncf", "outputs", {.users = 3, .items = 3}},
              {"seq2seq", "source_vocabulary", {.steps = 4, .vocabulary = 9}},
+             {"t2t_transformer", "share a table", {.steps = 4, .source_vocabulary = 9, .vocabulary = 8}},
              {"seq2seq", "vocabulary", {.steps = 4, .source_vocabulary = 9}},
              {"bert", "mask", {.steps = 4, .vocabulary = 1 << 24}},
              {"dlrm", "dense", {.categories = 4, .vocabulary = 9, .outputs = 2}},
