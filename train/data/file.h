@@ -44,6 +44,8 @@ hu_status hui_data_read_idx(hu_data *data, const hu_bytes *images, const hu_byte
                             int by_columns, char *why);
 hu_status hui_data_read_npy(hu_data *data, const hu_bytes *images, const hu_bytes *labels, uint32_t classes,
                             float divisor, char *why);
+/* Labels of a .npy file alone, one of each of count images, which are not compared with a number of classes. */
+hu_status hui_labels_read(uint32_t *labels, size_t count, const hu_bytes *file, char *why);
 hu_status hui_text_read(hu_text *text, const hu_bytes *file, char *why);
 hu_status hui_movielens_read(hu_movielens *movielens, const hu_bytes *file, char *why);
 hu_status hui_words_read(hu_words *words, const hu_bytes *files, size_t n, uint32_t most, int by_count, char *why);

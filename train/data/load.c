@@ -248,6 +248,14 @@ static hu_status put_labels(hu_data *data, const npy_info *info, const hu_bytes 
   return status;
 }
 
+hu_status hui_labels_read(uint32_t *labels, size_t count, const hu_bytes *file, char *why) {
+  npy_info info;
+  hu_status status = parse(&info, file, why);
+  if (status == HU_OK) status = check_labels(&info, file, count, why);
+  for (size_t i = 0; status == HU_OK && i < count; i++) labels[i] = element(&info, file, i);
+  return status;
+}
+
 hu_status hui_data_read_npy(hu_data *data, const hu_bytes *images, const hu_bytes *labels, uint32_t classes,
                             float divisor, char *why) {
   npy_info samples, names;

@@ -107,63 +107,6 @@ static hu_status open_text(hu_trainer *trainer, const char *folder, char *why) {
                  trainer->source.window + 1);
 }
 
-/* The files of a run on words: for training, and the one that evaluations are on if there is one. */
-static hu_status load_words(hu_trainer *trainer, hu_words *words, const char *folder, char *why) {
-  const hu_run_keys *keys = &trainer->keys;
-  const char *held = keys->on_valid ? keys->valid_file : keys->test_file;
-  char(*path)[HU_PATH_SIZE] = malloc(2 * sizeof *path);
-  if (!path) return HU_E_MEMORY;
-  const char *const paths[2] = {path[0], path[1]};
-  hu_status status = hui_path_of(path[0], folder, keys->path, "", why);
-  if (status == HU_OK) status = hui_path_of(path[1], folder, held, "", why);
-  if (status == HU_OK) status = hui_load_words(trainer, words, paths, *held ? 2 : 1, folder, why);
-  free(path);
-  return status;
-}
-
-static hu_status check_words(const hu_run_keys *keys, char *why) {
-  const char *held = keys->on_valid ? keys->valid_file : keys->test_file;
-  if (!*keys->path) return hui_say(why, HU_E_TRAIN, "data.path: empty, and words require a file for training");
-  if (!*held && (*keys->valid_file || *keys->test_file))
-    return hui_say(why, HU_E_TRAIN, "data.evaluate: %s, and data.%s_file is empty", keys->on_valid ? "valid" : "test",
-                   keys->on_valid ? "valid" : "test");
-  if (keys->vocabulary == 1 || keys->vocabulary == 2)
-    return hui_say(why, HU_E_TRAIN, "data.vocabulary: %d: <eos>, <unk> and a word are 3; 0 keeps all",
-                   (int)keys->vocabulary);
-  if ((keys->subwords || *keys->merges) && !*held)
-    return hui_say(why, HU_E_TRAIN, "data.subwords: words of one file, and parts of words require data.test_file, too");
-  return HU_OK;
-}
-
-/* Checks that evaluations have a batch of windows, each with the token behind it. */
-static hu_status check_parts(const hu_trainer *trainer, const hu_words *words, char *why) {
-  size_t window = trainer->keys.window;
-  if (words->parts[0] <= window)
-    return hui_say(why, HU_E_DATA, "%s: %zu words for training, and a window requires %zu", trainer->keys.path,
-                   words->parts[0], window + 1);
-  if ((words->parts[1] - 1) / window < trainer->batch)
-    return hui_say(why, HU_E_DATA, "data.set: %zu words for testing, and a batch of windows requires %zu",
-                   words->parts[1], trainer->batch * window + 1);
-  return HU_OK;
-}
-
-static hu_status open_words(hu_trainer *trainer, const char *folder, char *why) {
-  hu_words words;
-  hu_status status = check_words(&trainer->keys, why);
-  if (status == HU_OK) status = load_words(trainer, &words, folder, why);
-  if (status != HU_OK) return status;
-  status = check_parts(trainer, &words, why);
-  trainer->source.text = trainer->source.whole = 1;
-  trainer->source.split = words.parts[0];
-  trainer->source.window = trainer->keys.window;
-  trainer->source.tokens.count = words.count;
-  trainer->source.tokens.kinds = words.kinds;
-  trainer->source.tokens.tokens = words.tokens;
-  words.tokens = NULL;
-  hu_words_free(&words);
-  return status;
-}
-
 /* Returns the random words of an epoch's negatives. */
 static hu_stream negatives_of(const hu_trainer *trainer, uint64_t epoch) {
   return hu_stream_child(hu_stream_of_use(trainer->keys.seed, HU_USE_NEGATIVES), epoch);
@@ -288,6 +231,31 @@ static hu_status open_clicks(hu_trainer *trainer, char *why) {
              : hui_say(why, status, "data.features, data.categories, data.vocabulary: %s", hu_status_text(status));
 }
 
+static hu_status open_images(hu_trainer *trainer, const char *folder, char *why) {
+  static const char *const names[2] = {"train", "val"};
+  const hu_run_keys *keys = &trainer->keys;
+  hu_data *sets[2] = {&trainer->source.training, &trainer->source.test};
+  char(*path)[HU_PATH_SIZE] = malloc(2 * sizeof *path), name[32];
+  hu_status status = path ? HU_OK : HU_E_MEMORY;
+  for (int i = 0; i < 2 && status == HU_OK; i++) {
+    snprintf(name, sizeof name, "%s-images.npy", names[i]);
+    status = hui_path_of(path[0], folder, keys->path, name, why);
+    snprintf(name, sizeof name, "%s-labels.npy", names[i]);
+    if (status == HU_OK) status = hui_path_of(path[1], folder, keys->path, name, why);
+    if (status == HU_OK)
+      status = hui_images_open(&trainer->source.images[i], sets[i], path[0], path[1], (uint32_t)keys->classes,
+                               keys->size, why);
+  }
+  free(path);
+  return status;
+}
+
+/* Which of the open files a set's images are in; NULL: its numbers are in memory. */
+static hu_image_file *file_of(hu_trainer *trainer, const hu_data *data) {
+  hu_image_file *images = &trainer->source.images[data == &trainer->source.test];
+  return images->file ? images : NULL;
+}
+
 static hu_status open_set(hu_trainer *trainer, const char *folder, char *why) {
   switch (trainer->keys.set) {
     case SET_DIGITS: return open_digits(trainer, folder, why);
@@ -296,11 +264,12 @@ static hu_status open_set(hu_trainer *trainer, const char *folder, char *why) {
     case SET_CIFAR10:
     case SET_CIFAR100: return open_cifar(trainer, folder, why);
     case SET_TEXT: return open_text(trainer, folder, why);
-    case SET_WORDS: return open_words(trainer, folder, why);
+    case SET_WORDS: return hui_open_words(trainer, folder, why);
     case SET_MOVIELENS: return open_movielens(trainer, folder, why);
     case SET_PARALLEL: return hui_open_parallel(trainer, folder, why);
     case SET_CRITEO: return open_criteo(trainer, folder, why);
     case SET_CLICKS: return open_clicks(trainer, why);
+    case SET_IMAGES: return open_images(trainer, folder, why);
     case SET_LEAST_SQUARES: return open_least_squares(trainer);
     case SET_TEACHER: return open_teacher(trainer);
     case SET_GRATINGS: return open_gratings(trainer);
@@ -340,6 +309,7 @@ void hui_close_source(hu_trainer *trainer) {
   hu_trainer_source *source = &trainer->source;
   hu_data_free(&source->training);
   hu_data_free(&source->test);
+  for (int i = 0; i < 2; i++) hui_images_close(&source->images[i]);
   hu_text_free(&source->tokens);
   hu_movielens_free(&source->movielens);
   hu_parallel_free(&source->parallel);
@@ -469,6 +439,15 @@ hu_status hui_make_buffers(hu_trainer *trainer, char *why) {
   return HU_OK;
 }
 
+/* Gathers n images of a file. */
+static hu_status gather_large(hu_trainer *trainer, hu_image_file *images, const hu_data *data, size_t n,
+                              const uint32_t *index, const hu_stream *augment) {
+  static const int what[] = {HU_IMAGE_SCALED, HU_IMAGE_MEANS, HU_IMAGE_BYTES}; /* of NORMALISE_ */
+  for (size_t i = 0; i < n; i++) trainer->buffers.labels[i] = data->labels[index[i]];
+  return hui_images_gather(images, n, index, trainer->buffers.x, data->height, (float)trainer->keys.area,
+                           what[trainer->keys.normalise], augment);
+}
+
 /* Gathers n examples into the buffers. */
 static hu_status gather_images(hu_trainer *trainer, const hu_data *data, size_t n, const uint32_t *index,
                                const hu_stream *augment) {
@@ -487,7 +466,9 @@ static hu_status gather_images(hu_trainer *trainer, const hu_data *data, size_t 
 
 static hu_status gather(hu_trainer *trainer, const hu_data *data, size_t n, const uint32_t *index,
                         const hu_stream *augment) {
-  hu_status status = gather_images(trainer, data, n, index, augment);
+  hu_image_file *images = file_of(trainer, data);
+  hu_status status =
+      images ? gather_large(trainer, images, data, n, index, augment) : gather_images(trainer, data, n, index, augment);
   if (status == HU_OK && trainer->keys.normalise == NORMALISE_IMAGE)
     hu_standardise_n(n, hu_data_features(data), trainer->buffers.x);
   return status;

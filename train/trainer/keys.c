@@ -9,9 +9,9 @@
 #define WHOLE (1 << 24)
 static const char *const no_yes[] = {"no", "yes", NULL};
 static const char *const devices[] = {"cpu", "cuda", NULL};
-static const char *const sets[] = {"digits",   "gratings", "text", "least_squares", "teacher",   "ratings",  "cifar10",
-                                   "cifar100", "mnist",    "npy",  "words",         "movielens", "parallel", "criteo",
-                                   "clicks",   NULL};
+static const char *const sets[] = {"digits",   "gratings", "text",   "least_squares", "teacher", "ratings",
+                                   "cifar10",  "cifar100", "mnist",  "npy",           "words",   "movielens",
+                                   "parallel", "criteo",   "clicks", "images",        NULL};
 static const char *const rests[] = {"drop", "keep", NULL};
 static const char *const normalised[] = {"set", "means", "image", NULL};
 static const char *const numberings[] = {"first", "count", NULL};
@@ -77,10 +77,10 @@ static const hu_run_key keys[] = {
 
     WORD(set, "data.set", "digits", sets,
          "digits, gratings, text, least_squares, teacher, ratings, cifar10, cifar100, mnist, npy, words, movielens, "
-         "parallel, criteo or clicks"),
+         "parallel, criteo, clicks or images"),
     OTHER(TEXT, path, "data.path", "",
           "file (text, npy: the inputs, words: for training, parallel: sentences for training, movielens: ratings.dat, "
-          "criteo: for training) or folder (digits, cifar10, cifar100, mnist); empty: the folder"),
+          "criteo: for training) or folder (digits, cifar10, cifar100, mnist, images); empty: the folder"),
     OTHER(TEXT, target, "data.target", "", "parallel: file of the translations of data.path, line by line"),
     OTHER(TEXT, labels, "data.labels", "", "npy: file of the labels"),
     OTHER(TEXT, valid_file, "data.valid_file", "", "words, parallel: file for validation"),
@@ -105,8 +105,9 @@ static const hu_run_key keys[] = {
          "words, parallel: order of the vocabulary: first (by first occurrence) or count (the most frequent first)"),
     COUNT(count, "data.count", "2000", 1, WHOLE, "generated sets: examples for training"),
     COUNT(test, "data.test", "500", 1, WHOLE, "generated sets: examples for testing"),
-    COUNT(size, "data.size", "16", 4, 256, "gratings: pixels of a side"),
-    COUNT(classes, "data.classes", "10", 2, 65536, "gratings, npy: classes"),
+    COUNT(size, "data.size", "16", 4, 256, "gratings: pixels of a side; images: those that the network sees"),
+    COUNT(classes, "data.classes", "10", 2, 65536,
+          "gratings, npy: classes; images: the first so many classes, whose images alone are used"),
     COUNT(features, "data.features", "10", 1, 65536, "least_squares, teacher: features; clicks: dense ones"),
     COUNT(categories, "data.categories", "6", 1, 4095, "clicks: categories of an example"),
     COUNT(window, "data.window", "32", 1, 65536, "text, words: tokens of a sample; parallel: the most of a sentence"),
@@ -125,10 +126,15 @@ static const hu_run_key keys[] = {
            "in the order in which a run reads and prints them; -: any; empty: none is checked"),
     WORD(raw, "data.raw", "no", no_yes, "digits: yes: pixels 0 to 16, not divided by 16"),
     WORD(coarse, "data.coarse", "no", no_yes, "cifar100: yes: the 20 coarse labels"),
-    WORD(normalise, "data.normalise", "set", normalised,
-         "cifar10, cifar100: set: less the means of the set's channels, over their deviations; means: less the means; "
-         "image: bytes 0 to 255, after data.augment each image by its own mean and deviation, as in TensorFlow"),
-    WORD(augment, "data.augment", "no", no_yes, "cifar10, cifar100: yes: padded by 4, cropped, mirrored"),
+    WORD(
+        normalise, "data.normalise", "set", normalised,
+        "cifar10, cifar100: set: less the means of the set's channels, over their deviations; means: less the means; "
+        "image: bytes 0 to 255, after data.augment each image by its own mean and deviation, as in TensorFlow; images: "
+        "likewise, with the means and deviations of ImageNet"),
+    WORD(augment, "data.augment", "no", no_yes,
+         "cifar10, cifar100: yes: padded by 4, cropped, mirrored; images: yes: a part of random size, resized, "
+         "mirrored"),
+    NUMBER(area, "data.area", "0.08", 0.0001, 1, "images: least share of an image that data.augment cuts out"),
     COUNT(data_seed, "data.seed", "0", 0, 0x1p53, "seed of generated data, and of the candidates of movielens"),
 
     OTHER(MODEL, model, "model.net", "mlp(layers=2,units=64)", "the network: docs/training/networks.md"),

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Runs in which only some rows of an output have labels: pairs of sentences, tokens that are masked. */
+/* Opens text of words, and of pairs of sentences; rows of an output without labels, tokens that are masked. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -33,8 +33,8 @@ static hu_status keep_merges(hu_trainer *trainer, const hu_word_rules *rules) {
   return rules->subwords && !trainer->source.merges ? HU_E_MEMORY : HU_OK;
 }
 
-hu_status hui_load_words(hu_trainer *trainer, hu_words *words, const char *const *paths, size_t files,
-                         const char *folder, char *why) {
+static hu_status load_by_rules(hu_trainer *trainer, hu_words *words, const char *const *paths, size_t files,
+                               const char *folder, char *why) {
   hu_subwords subwords;
   hu_word_rules rules;
   memset(&subwords, 0, sizeof subwords);
@@ -46,6 +46,63 @@ hu_status hui_load_words(hu_trainer *trainer, hu_words *words, const char *const
 }
 
 const char *hu_trainer_merges(const hu_trainer *trainer) { return trainer ? trainer->source.merges : NULL; }
+
+/* The files of a run on words: for training, and the one that evaluations are on if there is one. */
+static hu_status load_words(hu_trainer *trainer, hu_words *words, const char *folder, char *why) {
+  const hu_run_keys *keys = &trainer->keys;
+  const char *held = keys->on_valid ? keys->valid_file : keys->test_file;
+  char(*path)[HU_PATH_SIZE] = malloc(2 * sizeof *path);
+  if (!path) return HU_E_MEMORY;
+  const char *const paths[2] = {path[0], path[1]};
+  hu_status status = hui_path_of(path[0], folder, keys->path, "", why);
+  if (status == HU_OK) status = hui_path_of(path[1], folder, held, "", why);
+  if (status == HU_OK) status = load_by_rules(trainer, words, paths, *held ? 2 : 1, folder, why);
+  free(path);
+  return status;
+}
+
+static hu_status check_words(const hu_run_keys *keys, char *why) {
+  const char *held = keys->on_valid ? keys->valid_file : keys->test_file;
+  if (!*keys->path) return hui_say(why, HU_E_TRAIN, "data.path: empty, and words require a file for training");
+  if (!*held && (*keys->valid_file || *keys->test_file))
+    return hui_say(why, HU_E_TRAIN, "data.evaluate: %s, and data.%s_file is empty", keys->on_valid ? "valid" : "test",
+                   keys->on_valid ? "valid" : "test");
+  if (keys->vocabulary == 1 || keys->vocabulary == 2)
+    return hui_say(why, HU_E_TRAIN, "data.vocabulary: %d: <eos>, <unk> and a word are 3; 0 keeps all",
+                   (int)keys->vocabulary);
+  if ((keys->subwords || *keys->merges) && !*held)
+    return hui_say(why, HU_E_TRAIN, "data.subwords: words of one file, and parts of words require data.test_file, too");
+  return HU_OK;
+}
+
+/* Checks that evaluations have a batch of windows, each with the token behind it. */
+static hu_status check_parts(const hu_trainer *trainer, const hu_words *words, char *why) {
+  size_t window = trainer->keys.window;
+  if (words->parts[0] <= window)
+    return hui_say(why, HU_E_DATA, "%s: %zu words for training, and a window requires %zu", trainer->keys.path,
+                   words->parts[0], window + 1);
+  if ((words->parts[1] - 1) / window < trainer->batch)
+    return hui_say(why, HU_E_DATA, "data.set: %zu words for testing, and a batch of windows requires %zu",
+                   words->parts[1], trainer->batch * window + 1);
+  return HU_OK;
+}
+
+hu_status hui_open_words(hu_trainer *trainer, const char *folder, char *why) {
+  hu_words words;
+  hu_status status = check_words(&trainer->keys, why);
+  if (status == HU_OK) status = load_words(trainer, &words, folder, why);
+  if (status != HU_OK) return status;
+  status = check_parts(trainer, &words, why);
+  trainer->source.text = trainer->source.whole = 1;
+  trainer->source.split = words.parts[0];
+  trainer->source.window = trainer->keys.window;
+  trainer->source.tokens.count = words.count;
+  trainer->source.tokens.kinds = words.kinds;
+  trainer->source.tokens.tokens = words.tokens;
+  words.tokens = NULL;
+  hu_words_free(&words);
+  return status;
+}
 
 /* ---- pairs of sentences ---- */
 

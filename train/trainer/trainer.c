@@ -187,11 +187,12 @@ static HU_NOINLINE hu_status begin(hu_trainer *trainer, const char *folder, char
   trainer->optimizer = optimizer_of(keys);
   hu_status status = hu_optimizer_check(&trainer->optimizer, &said);
   if (status != HU_OK) return hui_say(why, status, "optimizer: %s", said ? said : hu_status_text(status));
-  if (keys->augment && keys->set != SET_CIFAR10 && keys->set != SET_CIFAR100) {
-    return hui_say(why, HU_E_TRAIN, "data.augment: only of cifar10 and cifar100");
+  const int coloured = keys->set == SET_CIFAR10 || keys->set == SET_CIFAR100 || keys->set == SET_IMAGES;
+  if (keys->augment && !coloured) {
+    return hui_say(why, HU_E_TRAIN, "data.augment: only of cifar10, cifar100 and images");
   }
-  if (keys->normalise && keys->set != SET_CIFAR10 && keys->set != SET_CIFAR100)
-    return hui_say(why, HU_E_TRAIN, "data.normalise: only of cifar10 and cifar100");
+  if (keys->normalise && !coloured)
+    return hui_say(why, HU_E_TRAIN, "data.normalise: only of cifar10, cifar100 and images");
   if (keys->warmup && keys->schedule.kind == HU_SCHEDULE_INVERSE_ROOT)
     return hui_say(why, HU_E_TRAIN, "optimizer.warmup: not 0, and inverse_root has a warm-up of its own");
   if (keys->accumulate > 1 && keys->assignment != ASSIGN_NONE)

@@ -7,6 +7,7 @@
 #include "halfulp/train/model.h"
 #include "halfulp/train/precision.h"
 #include "halfulp/train/trainer.h"
+#include "train/data/images.h"
 #include "train/data/watch.h"
 #include "train/net/net.h"
 #include "train/step/schedule.h"
@@ -26,7 +27,8 @@ enum {
   SET_MOVIELENS,
   SET_PARALLEL,
   SET_CRITEO,
-  SET_CLICKS
+  SET_CLICKS,
+  SET_IMAGES
 };
 enum { LOSS_DEFAULT, LOSS_CROSS_ENTROPY, LOSS_SQUARED_ERROR, LOSS_ABSOLUTE_ERROR, LOSS_SMOOTH_L1, LOSS_LOGISTIC };
 enum { NORMALISE_SET, NORMALISE_MEANS, NORMALISE_IMAGE };
@@ -52,6 +54,7 @@ typedef struct hu_run_keys {
   const char *merges;
   uint64_t negatives, candidates;
   uint64_t normalise; /* NORMALISE_ */
+  double area;        /* of images: the least share of one that is cut out */
   const char *path, *labels, *valid_file, *test_file, *target, *valid_target, *test_target;
   const char *checksum;
   uint64_t categories, translate; /* translate: 1: evaluations of parallel text have a BLEU */
@@ -117,11 +120,12 @@ typedef struct hu_trainer_source {
   hu_text tokens;         /* of words: kinds above 256, and no values */
   size_t split;           /* text: tokens for training */
   size_t window;
-  hu_movielens movielens; /* item is NULL: another set */
-  hu_parallel parallel;   /* window is 0: another set; its pairs are in `training` and `test` */
-  char *merges;           /* of words and of parallel text: those of the run, as a file; NULL: tokens are whole words */
-  uint64_t drawn;         /* movielens: the epoch whose negatives are in `training` */
-  size_t group; /* examples of the test set that are ranked with each other, the first one the positive; 0: none */
+  hu_image_file images[2]; /* of `training` and `test`, which have no numbers then; file is NULL: another set */
+  hu_movielens movielens;  /* item is NULL: another set */
+  hu_parallel parallel;    /* window is 0: another set; its pairs are in `training` and `test` */
+  char *merges;   /* of words and of parallel text: those of the run, as a file; NULL: tokens are whole words */
+  uint64_t drawn; /* movielens: the epoch whose negatives are in `training` */
+  size_t group;   /* examples of the test set that are ranked with each other, the first one the positive; 0: none */
 } hu_trainer_source;
 
 /* A row of numbers in the memory of the engine and in that of the host. They are the same where the engine is on the
@@ -294,12 +298,8 @@ hu_model_sizes hui_sizes_of_source(const hu_trainer *trainer);
 /* Returns 1 if one logit answers which of two classes an example has (loss.kind = logistic). */
 int hui_is_logistic(const hu_trainer *trainer);
 
-/* ---- words and their parts (tokens.c) ---- */
-/* Loads words as the keys say, and keeps the merges of parts of words. */
-hu_status hui_load_words(hu_trainer *trainer, hu_words *words, const char *const *paths, size_t files,
-                         const char *folder, char *why);
-
-/* ---- rows without labels (tokens.c) ---- */
+/* ---- text, and rows without labels (tokens.c) ---- */
+hu_status hui_open_words(hu_trainer *trainer, const char *folder, char *why);
 hu_status hui_open_parallel(hu_trainer *trainer, const char *folder, char *why);
 /* Makes the labels of n pairs of sentences in the buffer of inputs. */
 void hui_label_pairs(hu_trainer *trainer, size_t n);

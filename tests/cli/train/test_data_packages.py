@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""scripts/data_from_packages.py: files of the forms that packages have, made up here, and what this machine has of them,
+"""scripts/data/data_from_packages.py: files of the forms that packages have, made up here, and what this machine has,
 become files that `halfulp train` reads."""
 
 import gettext
@@ -18,7 +18,7 @@ import zipfile
 sys.dont_write_bytecode = True
 import support  # noqa: E402
 
-SCRIPT = pathlib.Path(__file__).resolve().parents[3] / "scripts" / "data_from_packages.py"
+SCRIPT = pathlib.Path(__file__).resolve().parents[3] / "scripts" / "data" / "data_from_packages.py"
 
 
 def catalogue(pairs):
