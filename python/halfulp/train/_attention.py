@@ -12,11 +12,45 @@ from ._tracer import Tracer, Value, float_text, options_text
 class AttentionTracer(Tracer):
     """The rule of scaled_dot_product_attention."""
 
+    def argument(self, node: Any, place: int, x: Any) -> Any:
+        """An argument, with the layers between it and the value that it is made of."""
+        found = self.arguments.get(node.args[place])
+        if not found:
+            return x
+        base = self.values.get(found.base)
+        if not isinstance(base, Value) or base.heads or base.flat or base.groups:
+            raise self.wrong(node, 'not of heads that are columns of values')
+        if found.repeated > 1 and place == 0:
+            raise self.wrong(node, 'query: heads are repeated')
+        size = found.heads * found.width
+        if size != base.shape[-1]:
+            base = self.add(node, 'columns({}, {}, {})'.format(base.name, found.first, size))
+        if found.rotary is not None:
+            base = self.add(node, 'rotary({}, {}{})'.format(base.name, found.width, found.rotary))
+        samples, _, steps, width = node.args[place].meta['val'].shape
+        return Value(base.name, (samples, found.heads, steps, width), heads=-found.heads)
+
+    def is_causal(self, mask: Any) -> bool:
+        """Whether a mask is a constant by which a step sees those up to its own."""
+        if mask is None or not self.constants.has(mask):
+            return False
+        x = self.constants.run(mask, {})
+        seen = x if str(x.dtype) == 'torch.bool' else x == 0
+        hidden = ~seen if str(x.dtype) == 'torch.bool' else x < -1e30
+        below = seen.new_ones(x.shape).tril()
+        return bool((seen == below).all() and (hidden == ~below).all())
+
     def of_scaled_dot_product_attention(self, node: Any, q: Value, k: Value, v: Value, mask: Any = None, dropout: float = 0.0,
                                         is_causal: bool = False, scale: Any = None, enable_gqa: bool = False) -> Value:
-        heads, kv = -q.heads, -k.heads
-        if mask is not None or min(heads, kv) < 1 or v.heads != k.heads or k.shape != v.shape:
+        q, k, v = (self.argument(node, place, x) for place, x in enumerate((q, k, v)))
+        mask = node.args[3] if len(node.args) > 3 else node.kwargs.get('attn_mask')
+        is_causal = is_causal or self.is_causal(mask)
+        if not all(isinstance(x, Value) for x in (q, k, v)) or mask is not None and not is_causal:
             raise self.wrong(node, 'with a mask, or not of heads that are columns of values')
+        heads, kv = -q.heads, -k.heads
+        if min(heads, kv) < 1 or v.heads != k.heads or k.shape != v.shape:
+            raise self.wrong(node, 'with a mask, or not of heads that are columns of values')
+        enable_gqa = enable_gqa or any(self.arguments[one].repeated > 1 for one in node.args[1:3] if one in self.arguments)
         if kv != heads and not (enable_gqa and heads % kv == 0):
             raise self.wrong(node, 'other heads of keys')
         memory = self.add(node, 'concat({}, {})'.format(k.name, v.name))

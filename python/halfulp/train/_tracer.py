@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import re
-from typing import Any, Callable, Dict, List, Mapping, NamedTuple, Optional, Sequence, Tuple
+from typing import Any, Callable, Dict, List, Mapping, NamedTuple, Optional, Sequence, Set, Tuple
 
 from .. import _abi as abi
-from ._patterns import response_of
+from ._patterns import name_of, response_of, rms_of
+from ._rotary import Argument, Constants, NotRotary, argument_of
 from .traced import Weight
 
 
@@ -63,7 +64,8 @@ class Tracer:
         self.outputs = 1
         signature = program.graph_signature
         self.parameters = {key: first_names.get(name, name) for key, name in signature.inputs_to_parameters.items()}
-        self.buffers = dict(signature.inputs_to_buffers)
+        self.constants = Constants(program)
+        self.arguments: Dict[Any, Argument] = {}  # of attention, that are more than columns of a value
 
     def wrong(self, node: Any, sentence: str) -> abi.HalfulpValueError:
         return abi.HalfulpValueError('from_torch: {} ({}): {}'.format(node.name, node.target, sentence))
@@ -71,12 +73,11 @@ class Tracer:
     def run(self) -> str:
         found = [response_of(node) for node in self.program.graph.nodes if 'div.Tensor' in str(node.target)]
         inside = {node for one in found if one for node in one.inside}
+        read = self.read() - inside
         for node in self.program.graph.nodes:
-            if node in inside:
-                self.values[node] = None
-            elif node.op == 'placeholder':
+            if node.op == 'placeholder':
                 self.values[node] = self.placeholder(node)
-            elif node.op == 'call_function':
+            elif node.op == 'call_function' and node in read:
                 self.values[node] = self.call(node)
             elif node.op == 'output':
                 self.output(node)
@@ -84,8 +85,37 @@ class Tracer:
         return re.sub(r'(?m)(^scope (.*)\n(?:(?!end|scope).*\n)+)((?:end\nscope \2\n(?:(?!end|scope).*\n)+)+)',
                       lambda found: found[1] + re.sub(r'end\nscope .*\n', '', found[3]), text)
 
+    def read(self) -> Set[Any]:
+        """Operators whose values a layer or the output reads. Constants, and what arguments of attention and norms are
+        made of inside, are not among them."""
+        found: Set[Any] = set()
+        rest = [node for node in self.program.graph.nodes if node.op == 'output']
+        while rest:
+            node = rest.pop()
+            if node in found or (self.constants.has(node) and name_of(node) != 'zeros'):
+                continue
+            found.add(node)
+            norm = rms_of(node)
+            if name_of(node) == 'scaled_dot_product_attention':
+                rest += [self.base_of(node, place) for place in range(3)]
+            else:
+                rest += [norm.x, norm.gain] if norm else node.all_input_nodes
+        return found
+
+    def base_of(self, node: Any, place: int) -> Any:
+        """What an argument of attention is made of: notes what is done to it, if that is more than single rules know."""
+        argument = node.args[place]
+        try:
+            found = argument_of(argument, self.constants)
+        except NotRotary as error:
+            raise self.wrong(node, '{}: {}'.format(('query', 'key', 'value')[place], error)) from None
+        if not found:
+            return argument
+        self.arguments[argument] = found
+        return found.base
+
     def placeholder(self, node: Any) -> Any:
-        if node.name in self.buffers:
+        if self.constants.has(node):
             return None
         shape = tuple(node.meta['val'].shape)
         if node.name in self.parameters:
@@ -119,10 +149,8 @@ class Tracer:
     # ---- calls ----
 
     def call(self, node: Any) -> Any:
-        name = str(node.target).replace('aten.', '').split('.')[0].rstrip('_')
-        name = 'getitem' if 'getitem' in str(node.target) else name
         self.shared, self.checked = '', False
-        rule: Optional[Callable[..., Any]] = getattr(self, 'of_' + name, None)
+        rule: Optional[Callable[..., Any]] = getattr(self, 'of_' + name_of(node), None)
         if rule is None:
             raise self.wrong(node, 'there is no layer for it')
         return rule(node, *(self.value(argument) for argument in node.args),
@@ -131,7 +159,7 @@ class Tracer:
     def value(self, argument: Any) -> Any:
         if isinstance(argument, (list, tuple)):
             return [self.value(one) for one in argument]
-        return self.values[argument] if hasattr(argument, 'op') else argument
+        return self.values.get(argument) if hasattr(argument, 'op') else argument
 
     def add(self, node: Any, text: str, weights: Sequence[Weight] = (), flat: Any = None) -> Value:
         """A layer: a line, in the scope of its first parameter's module."""

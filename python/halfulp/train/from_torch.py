@@ -6,7 +6,7 @@ from typing import Any, List, Optional, Sequence, Tuple
 
 from .. import _abi as abi
 from ._attention import AttentionTracer, with_plain_attention
-from ._patterns import response_of
+from ._patterns import response_of, rms_of
 from ._tracer import Parameter, Value, both_of, float_text, options_text, pair_text
 from .traced import Traced, Weight, array_of
 
@@ -144,9 +144,7 @@ class _Tracer(AttentionTracer):
             raise self.wrong(node, 'not of two values of one shape')
         return self.add(node, '{}({}, {})'.format(name, x.name, y.name), flat=x.flat)
 
-    def of_add(self, node: Any, x: Any, y: Any, alpha: Any = 1) -> Optional[Value]:
-        if x is None:
-            return None  # a count of batches
+    def of_add(self, node: Any, x: Any, y: Any, alpha: Any = 1) -> Value:
         if alpha != 1:
             raise self.wrong(node, 'alpha is not 1')
         shapes = [getattr(one, 'shape', ()) for one in (x, y)]
@@ -156,6 +154,10 @@ class _Tracer(AttentionTracer):
         return self.both(node, 'add', x, y)
 
     def of_mul(self, node: Any, x: Any, y: Any) -> Value:
+        norm = rms_of(node)
+        if norm and isinstance(self.values.get(norm.x), Value):
+            x, gain = self.values[norm.x], self.values.get(norm.gain)
+            return self.of_rms_norm(node, x, getattr(gain, 'shape', ()), gain, norm.eps)
         for a, factor in ((x, y), (y, x)):
             if isinstance(a, Value) and isinstance(factor, (int, float)):
                 return self.pointwise(node, 'scale', a, factor)
@@ -288,6 +290,13 @@ class _Tracer(AttentionTracer):
         return x
 
     of_clone = of_alias = of_contiguous
+
+    def of_to(self, node: Any, x: Any, *_: Any, **__: Any) -> Any:
+        if str(node.meta['val'].dtype) not in ('torch.float32', 'torch.float64'):
+            raise self.wrong(node, 'to {}'.format(node.meta['val'].dtype))
+        return x
+
+    of__to_copy = of_type_as = of_to
 
 
 def from_torch(module: Any, *examples: Any) -> Traced:
