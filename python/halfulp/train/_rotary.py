@@ -63,7 +63,7 @@ class Constants:
             args = _replaced(node.args, lambda one: self.run(one, given))
             made = node.target(*args, **_replaced(node.kwargs, lambda one: self.run(one, given)))
         else:
-            made = self.tensors[node.name]
+            made = self.tensors[node.name].clone()  # an operator may write into it
         given[node] = made
         return made
 
@@ -113,7 +113,7 @@ def argument_of(node: Any, constants: Constants) -> Optional[Argument]:
 
     def made(u: np.ndarray) -> np.ndarray:
         """The argument of a value with numbers of steps and columns, the same in each sample."""
-        x = torch.tensor(u, dtype=torch.float32).expand(shape).contiguous()
+        x = torch.tensor(u, dtype=base.meta['val'].dtype).expand(shape).contiguous()
         with torch.no_grad():
             z = constants.run(node, {base: x})
         if any(not torch.equal(z[0], one) for one in z):

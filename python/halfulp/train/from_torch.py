@@ -306,7 +306,7 @@ def from_torch(module: Any, *examples: Any) -> Traced:
     ----------
     module : torch.nn.Module
         Its operators have to be among the layers of docs/training/networks.md. Dropout is in the text if the module is
-        in training mode.
+        in training mode. Queries and keys that are turned by the angles of their steps are `rotary`, however it is done.
     *examples : torch.Tensor
         Its inputs, with samples first: their shapes are those of the network. Images are (samples, channels, height,
         width) there, and have their channels last here (`halfulp.train.inputs`).

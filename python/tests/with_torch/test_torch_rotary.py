@@ -218,6 +218,7 @@ def test_blocks(kind):
     net = traced.net(batch=3)
     labels = torch.randint(0, 5, (3, STEPS))
     module.double()
+    assert from_torch(module, x).text == traced.text
     z = module(x)
     loss = F.cross_entropy(z.flatten(0, -2), labels.flatten())
     loss.backward()
