@@ -28,6 +28,7 @@ static const struct {
     {"intel.",
      "steps written from a public model in Python (ref_avx10_b.py), for every binary16 number; no processor has run "
      "them"},
+    {"ptx.", "the text of PTX ISA 8.7 in integers, except for binary16 below 2^-14; no device has run them"},
     {"tt.", "integer steps written from Packers/FormatConversion.md and blockfloat_common.cpp; no device has run them"},
 };
 

@@ -26,6 +26,22 @@
     .nan64 = SIGN, .nan_code = CODE, .scaling = "", .stands = AVX10 words, .note = HF8_NAN row_note        \
   }
 
+/* ---- PTX: one element of an instruction that packs two; the random bits of each are a part of `rbits` ---- */
+#define PTX_RS(row_name, row_format, round, sat, bits)                                                         \
+  {                                                                                                            \
+    .name = "ptx.cvt.rs" row_name, .format = row_format, .mode = round "/" sat, .first = "", .nan_code = CODE, \
+    .scaling = "", .stands = "PTX ISA 8.7, cvt.rs" row_name ".f32",                                            \
+    .note =                                                                                                    \
+        "NaN gives 0x7FFF. The random bits R of a, "                                                           \
+        "the upper half of the result, are bits " bits                                                         \
+        " of rbits. R is the operand of calls for one number and of --words."                                  \
+  }
+#define PTX_F16 "fp(5,10,0):ieee,nan=ieee1"
+#define PTX_BF16 "fp(8,7,0):ieee,nan=ieee1"
+#define PTX_F16_BITS \
+  "28 to 16, those of b 12 to 0; below 2^-14 the text leaves open where they are added, here at the top,"
+#define PTX_BF16_BITS "31 to 16, those of b 15 to 0"
+
 /* ---- Tenstorrent: the byte of a scale is the shared exponent, a code is a sign and a magnitude ---- */
 #define BLOCK16 ";scale=fp(8,0,0):finite,unsigned,zero=none,nosub;block=1x16;rule=floor;special=element)"
 #define BFP(m) "fp(0," m ",0):finite,nonegzero"
@@ -71,6 +87,10 @@ const hu_conversion_row hu_conversion_rows_units[] = {
      .scaling = "",
      .stands = AVX10 "VCVT2PS2PHX, and VCVTPS2PH; MXCSR.RC to nearest, MXCSR.DAZ = 0",
      .note = BF8_NAN},
+    PTX_RS(".f16x2", PTX_F16, "sra:13", "none", PTX_F16_BITS),
+    PTX_RS(".satfinite.f16x2", PTX_F16, "sra:13", "finite", PTX_F16_BITS),
+    PTX_RS(".bf16x2", PTX_BF16, "sra:16", "none", PTX_BF16_BITS),
+    PTX_RS(".satfinite.bf16x2", PTX_BF16, "sra:16", "finite", PTX_BF16_BITS),
 
     {.name = "te.nvfp4.reference",
      .format = "float4_e2m1fn",

@@ -201,7 +201,7 @@ HU_API uint32_t hu_conversion_encode64(const hu_conversion *conversion, double x
                                        uint32_t *events); /* a binary64 number to its code */
 
 /* The presets, in a fixed order, entry 0 first. Names are FAMILY.rest: cuda, torch, ml_dtypes, numpy, jax, ocp, onnx,
- * gfloat, chop, qtorch, mx, te, torchao, ggml, riscv, intel, tt. */
+ * gfloat, chop, qtorch, mx, te, torchao, ggml, riscv, intel, ptx, tt. */
 typedef struct hu_conversion_entry {
   const char *name;   /* "cuda.fp8_e4m3.satfinite" */
   const char *stands; /* for what, in that program's own words */

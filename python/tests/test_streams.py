@@ -41,6 +41,7 @@ CALLS = {
     'gemm_errors, the sums': lambda **more: np.array([row[1:] for row in halfulp.gemm_errors(
         X, X.T, ['seq(bfloat16,sra:8)'], **more)]),
     'quantize, a preset': lambda **more: halfulp.quantize(X, 'intel.vcvtbiasph2bf8', **more),
+    'quantize, random bits of PTX': lambda **more: halfulp.quantize(X, 'ptx.cvt.rs.bf16x2', **more),
     'encode': lambda **more: halfulp.encode(X, 'float8_e4m3fn', 'sra:8', **more),
     'encode, a preset': lambda **more: halfulp.encode(X, 'intel.vcvtbiasph2hf8s', **more),
     'convert': lambda **more: halfulp.convert(HALVES, 'float8_e4m3fn', 'src:8', **more),
@@ -105,7 +106,7 @@ def test_every_function_with_a_stream_is_here():
             assert alike or any(key.split(',')[0] == prefix + name or key.split(',')[0] == name
                                 for key in CALLS), prefix + name
     drawing = {p.name.partition('.')[0] for p in halfulp.presets() if p.mode.stochastic}
-    assert drawing == {'intel'}  # others belong here, too
+    assert drawing == {'intel', 'ptx'}  # others belong here, too
 
 
 def test_nothing_stochastic_needs_no_stream():

@@ -17,7 +17,7 @@ class Presets(support.Case):
         self.assertGreater(len(entries), 90)
         self.assertEqual([line.split(" ")[0] for line in listed], [e["id"] for e in entries])
         families = {e["id"].split(".")[0] for e in entries}
-        wanted = "cuda torch ml_dtypes numpy jax ocp onnx gfloat chop qtorch mx te torchao ggml riscv intel tt"
+        wanted = "cuda torch ml_dtypes numpy jax ocp onnx gfloat chop qtorch mx te torchao ggml riscv intel ptx tt"
         self.assertEqual(families, set(wanted.split()))
         details = self.ok("presets", "-v").split("\n")[1:-1]
         self.assertEqual((details[::2], [line.strip() for line in details[1::2]]), (listed, [e["stands"] for e in entries]))

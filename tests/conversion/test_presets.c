@@ -300,6 +300,43 @@ static void test_examples64(void **state) {
   }
 }
 
+/* The text of PTX in integers: random bits are added to the digits of |x| that are cut off, a carry rounds away. */
+static uint32_t carried(uint32_t pattern, uint32_t random, int digits, int saturates) {
+  uint32_t cut = 23 - (uint32_t)digits, sign = pattern >> 31 << 15, magnitude = pattern & 0x7FFFFFFF;
+  uint32_t largest = digits == 10 ? 0x7C00 : 0x7F80;
+  if (magnitude > 0x7F800000) return 0x7FFF;
+  uint32_t code = (magnitude + (magnitude < 0x7F800000 ? random : 0)) >> cut;
+  if (digits == 10) code -= 112 << 10; /* biases 127 and 15 */
+  return sign | (code < largest ? code : largest - (uint32_t)saturates);
+}
+
+static void test_packed_random_bits(void **state) {
+  static const struct {
+    const char *name;
+    int digits, saturates;
+  } rows[] = {{"ptx.cvt.rs.f16x2", 10, 0},
+              {"ptx.cvt.rs.satfinite.f16x2", 10, 1},
+              {"ptx.cvt.rs.bf16x2", 7, 0},
+              {"ptx.cvt.rs.satfinite.bf16x2", 7, 1}};
+  t_random random = {2027};
+  (void)state;
+  for (size_t row = 0; row < sizeof rows / sizeof rows[0]; row++) {
+    hu_conversion c = named(rows[row].name);
+    uint32_t bits = 23 - (uint32_t)rows[row].digits;
+    assert_int_equal(c.mode.bits, bits);
+    for (uint32_t i = 0; i < 0x40000; i++) {
+      uint32_t x = (i & 0xFFFF) << 16 | (t_next32(&random) & 0xFFFF), magnitude = x & 0x7FFFFFFF;
+      uint32_t drawn = i >> 16 == 0 ? 0 : i >> 16 == 1 ? (1u << bits) - 1 : t_next32(&random) >> (32 - bits);
+      if (rows[row].digits == 10 && magnitude < 0x38800000) continue; /* below 2^-14 the text has no place for them */
+      uint32_t code = hu_conversion_encode(&c, t_float(x), drawn, NULL);
+      uint32_t expected = carried(x, drawn, rows[row].digits, rows[row].saturates);
+      if (code != expected)
+        fail_msg("%s: %08x with %x gives %x, not %x", rows[row].name, (unsigned)x, (unsigned)drawn, (unsigned)code,
+                 (unsigned)expected);
+    }
+  }
+}
+
 static void test_example_nans(void **state) {
   static const struct {
     const char *name;
@@ -516,10 +553,17 @@ static void test_random_words(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_every_preset), cmocka_unit_test(test_names),        cmocka_unit_test(test_refusals),
-      cmocka_unit_test(test_examples64),   cmocka_unit_test(test_example_nans), cmocka_unit_test(test_one_value),
-      cmocka_unit_test(test_arrays),       cmocka_unit_test(test_random_words), cmocka_unit_test(test_paths),
+      cmocka_unit_test(test_every_preset),
+      cmocka_unit_test(test_names),
+      cmocka_unit_test(test_refusals),
+      cmocka_unit_test(test_examples64),
+      cmocka_unit_test(test_example_nans),
+      cmocka_unit_test(test_one_value),
+      cmocka_unit_test(test_arrays),
+      cmocka_unit_test(test_random_words),
+      cmocka_unit_test(test_paths),
       cmocka_unit_test(test_twice),
+      cmocka_unit_test(test_packed_random_bits),
   };
   return cmocka_run_group_tests_name("presets of conversions", tests, NULL, NULL);
 }

@@ -47,7 +47,7 @@ def from_torch(generator: Optional[torch.Generator] = None) -> Tensor:
 def draws(text: str) -> bool:
     """Whether a rounding has a stochastic mode, or is a preset with one, seen in its text alone, which torch.compile
     can follow. (That a stream is missing is for the operators to say, which look at what was parsed.)"""
-    return any(mode in text for mode in ('sr:', 'sra:', 'srb:', 'src:', 'intel.vcvtbias'))
+    return any(mode in text for mode in ('sr:', 'sra:', 'srb:', 'src:', 'intel.vcvtbias', 'ptx.cvt.rs'))
 
 
 def taken(given: Optional[StreamLike], drawn: bool) -> Optional[Tensor]:
