@@ -247,7 +247,7 @@ HU_FN hu_num hui_grid_zero(const hu_grid *grid, uint32_t sign) {
   return hui_num_special(HU_KIND_ZERO, grid->plus ? 0 : sign);
 }
 
-/* x rounded onto the grid, with subnormal numbers. */
+/* Rounds x onto the grid, which keeps subnormal numbers. */
 HU_FN hu_num hui_grid_value(const hu_grid *grid, hu_num x, uint32_t random, uint32_t *events) {
   uint32_t code = hui_round(&grid->spec, x, random, events);
   if (grid->over && (*events & HU_EVENT_OVERFLOW)) return hui_num_special(HU_KIND_INF, x.sign);
@@ -256,7 +256,7 @@ HU_FN hu_num hui_grid_value(const hu_grid *grid, hu_num x, uint32_t random, uint
   return z;
 }
 
-/* The same on a grid that flushes them: apart, because few units do. */
+/* Rounds x onto a grid that flushes them: apart, because few units do. */
 HU_STEP hu_num hui_grid_flushed(const hu_grid *grid, hu_num x, uint32_t random, hu_draw *draw) {
   uint32_t events = 0;
   draw->events = 0;
