@@ -25,6 +25,8 @@ class AttentionTracer(Tracer):
         size = found.heads * found.width
         if size != base.shape[-1]:
             base = self.add(node, 'columns({}, {}, {})'.format(base.name, found.first, size))
+        if found.factor != 1:
+            base = self.add(node, 'scale({}, {})'.format(base.name, float_text(found.factor)))
         if found.rotary is not None:
             base = self.add(node, 'rotary({}, {}{})'.format(base.name, found.width, found.rotary))
         samples, _, steps, width = node.args[place].meta['val'].shape

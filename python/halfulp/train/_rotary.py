@@ -22,6 +22,7 @@ class Argument(NamedTuple):
     heads: int  # different ones
     repeated: int  # how many heads of the argument each of them is
     width: int
+    factor: float  # by which its columns are multiplied
     rotary: Optional[str]  # the arguments of `rotary` behind the width; None: it is not turned
 
 
@@ -124,7 +125,7 @@ def argument_of(node: Any, constants: Constants) -> Optional[Argument]:
     one, tags = made(np.ones((steps, columns))), made(np.broadcast_to(np.arange(columns, dtype=float), (steps, columns)))
     heads, length, width = one.shape
     size = one[:, 0]
-    if length != steps or not (size > 0).all() or np.ptp(size) > 1e-6 * size.max() or width % 2:
+    if length != steps or not (size > 0).all() or np.ptp(size) > 1e-6 * size.max():
         raise NotRotary('its first step is not a value\'s own columns')
     from_column = tags[:, 0] / size
     at = np.rint(from_column).astype(int)
@@ -135,20 +136,20 @@ def argument_of(node: Any, constants: Constants) -> Optional[Argument]:
     where = firsts[0] + np.arange(heads)[:, None] // repeated * width + np.arange(width)
     if not (at == where).all():
         raise NotRotary('its heads are not columns side by side')
-    return Argument(base, firsts[0], len(firsts), repeated, width, _turned(made, at, one.shape, columns))
+    random = np.random.RandomState(1).uniform(-1, 1, (steps, columns))
+    x, z = random[:, at].transpose(1, 0, 2), made(random)
+    factor, rotary = float(size.flat[0]), None
+    if np.abs(z - factor * x).max() > 1e-6 * factor:
+        factor, rotary = 1.0, _turned(made, at, x, z, columns)
+    return Argument(base, firsts[0], len(firsts), repeated, width, factor, rotary)
 
 
-def _turned(made: Callable[[np.ndarray], np.ndarray], at: np.ndarray, shape: Any, columns: int) -> Optional[str]:
-    """The arguments of `rotary`; None: nothing is turned."""
-    heads, steps, width = shape
+def _turned(made: Callable[[np.ndarray], np.ndarray], at: np.ndarray, x: np.ndarray, whole: np.ndarray, columns: int) -> str:
+    """The arguments of `rotary` that makes `whole` of x, heads of steps of columns."""
+    steps, width = x.shape[1:]
     half = width // 2
     kinds = {0: (np.arange(half), np.arange(half) + half), 1: (2 * np.arange(half), 2 * np.arange(half) + 1)}
-    random = np.random.RandomState(1).uniform(-1, 1, (steps, columns))
-    whole = made(random)
-    x = random[:, at].transpose(1, 0, 2)
-    if np.abs(whole - x).max() < 1e-6:
-        return None
-    for interleaved, (a, b) in kinds.items():
+    for interleaved, (a, b) in kinds.items() if width % 2 == 0 else ():
         mark = np.zeros((steps, columns))
         mark[:, at[:, a].ravel()] = 1
         z = made(mark)[0]

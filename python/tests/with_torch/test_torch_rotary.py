@@ -264,7 +264,6 @@ def by(f, steps=None):
     (lambda _, x: x * torch.tensor([1.0, 2.0])[:, None, None, None], 'query: samples are not treated alike'),
     (lambda _, x: torch.cat([x, x.flip(-1)], 2)[:, :, :STEPS], 'flip .*there is no layer for it|made of'),
     (lambda _, x: torch.cat([x[:, 1:], x[:, :1]], 1), 'query: its heads are not columns side by side'),
-    (lambda _, x: x * 0.5, 'query: its angles are not those of the steps'),
     (lambda self, x: x * self.trained, 'not of two values of one shape'),
     (lambda _, x: x + 1, "query: its first step is not a value's own columns"),
     (lambda _, x: torch.cat([x[:, :1], x[:, :1]], 1), 'query: heads are repeated'),
@@ -272,6 +271,26 @@ def by(f, steps=None):
 def test_refused(turned, says):
     with pytest.raises(ValueError, match=says):
         from_torch(Turns(turned), torch.zeros(2, STEPS, 16))
+
+
+def test_factors():
+    """Queries that are multiplied by a number, and repeated heads of an odd width, without positions."""
+    assert 'scale(v1, 0.25)\n' in from_torch(Turns(lambda _, x: x * 0.25), torch.zeros(2, STEPS, 16)).text
+
+    class Odd(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.q, self.kv = nn.Linear(6, 12), nn.Linear(6, 6)
+
+        def forward(self, x):
+            q, k = (one(x).view(2, 5, -1, 3).transpose(1, 2) for one in (self.q, self.kv))
+            z = F.scaled_dot_product_attention(q * 0.5, k.repeat_interleave(2, 1), k.repeat_interleave(2, 1), scale=1.0)
+            return z.transpose(1, 2).reshape(2, 5, 12)
+
+    torch.manual_seed(1)
+    module, x = Odd(), torch.randn(2, 5, 6)
+    net = from_torch(module, x).net(batch=2, loss='squared_error')
+    np.testing.assert_allclose(net.predict(inputs(x)).reshape(2, 5, 12), module(x).detach().numpy(), rtol=1e-5, atol=1e-6)
 
 
 def test_other_masks():
