@@ -266,3 +266,14 @@ hu_status hui_subwords_learn(hu_subwords *subwords, const hu_bytes *files, size_
   hui_subwords_free(subwords);
   return hui_data_wrong(why, HU_E_MEMORY, files->name, "out of memory for the merges of its words");
 }
+
+hu_status hui_subwords_code(hu_subwords *subwords, size_t learn, size_t training, const hu_bytes *files, size_t n,
+                            hu_bytes *coded, char *why) {
+  hu_status status = HU_OK;
+  memset(coded, 0, n * sizeof *coded);
+  for (size_t i = 0; i < n && status == HU_OK; i++) status = hui_subwords_check(&files[i], why);
+  if (status == HU_OK && learn) status = hui_subwords_learn(subwords, files, training, learn, why);
+  for (size_t i = 0; i < n && status == HU_OK; i++) status = hui_subwords_apply(subwords, &files[i], &coded[i], why);
+  for (size_t i = 0; i < n && status != HU_OK; i++) hui_bytes_free(&coded[i]);
+  return status;
+}
