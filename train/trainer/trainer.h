@@ -277,14 +277,21 @@ enum { HU_LINE_MAX = 8192 };
 int hui_state_line(const char *text, const char *name, char z[HU_LINE_MAX]);
 int hui_state_count(const char *text, const char *name, uint64_t *z);
 
-/* ---- paths (path.c) ---- */
+/* ---- paths (sets.c) ---- */
 /* Writes folder/path/name; path and name may be empty, an absolute path stands alone. */
 enum { HU_PATH_SIZE = 4096 };
 hu_status hui_path_of(char z[HU_PATH_SIZE], const char *folder, const char *path, const char *name, char *why);
 
-/* ---- data (data.c) ---- */
+/* ---- data (sets.c) ---- */
 hu_status hui_open_source(hu_trainer *trainer, const char *folder, char *why);
 void hui_close_source(hu_trainer *trainer);
+/* Draws the negatives of the epoch that the order of batches is in, if the training set has those of another one. */
+hu_status hui_draw_negatives(hu_trainer *trainer);
+hu_model_sizes hui_sizes_of_source(const hu_trainer *trainer);
+/* Returns 1 if one logit answers which of two classes an example has (loss.kind = logistic). */
+int hui_is_logistic(const hu_trainer *trainer);
+
+/* ---- batches (data.c) ---- */
 /* Allocates the buffers for batches, whose sizes are known. */
 hu_status hui_make_buffers(hu_trainer *trainer, char *why);
 /* Draws the batches of step trainer->step into the buffers; feeds a part of them, trainer->batch samples, to a net. */
@@ -294,9 +301,6 @@ hu_status hui_feed_part(hu_trainer *trainer, hu_net *net, size_t part);
  * HU_E_SHAPE behind the last one. */
 size_t hui_batches_to_see(const hu_trainer *trainer, int on);
 hu_status hui_feed_to_see(hu_trainer *trainer, int on, size_t b, size_t *n);
-hu_model_sizes hui_sizes_of_source(const hu_trainer *trainer);
-/* Returns 1 if one logit answers which of two classes an example has (loss.kind = logistic). */
-int hui_is_logistic(const hu_trainer *trainer);
 
 /* ---- text, and rows without labels (tokens.c) ---- */
 hu_status hui_open_words(hu_trainer *trainer, const char *folder, char *why);
