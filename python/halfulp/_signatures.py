@@ -148,7 +148,7 @@ TRAIN.update({
     'trainer_get': 'pointer text -> text', 'trainer_begin': 'pointer text pointer -> status',
     'trainer_step': 'pointer pointer -> status', 'trainer_steps': 'pointer -> u64',
     'trainer_epoch_of': 'pointer u64 -> u64', 'trainer_steps_an_epoch': 'pointer -> u64', 'trainer_at': 'pointer -> u64', 'trainer_done': 'pointer -> int',
-    'trainer_evaluate': 'pointer int pointer -> status', 'trainer_data_digest': 'pointer -> u64',
+    'trainer_evaluate_as': 'pointer int unsigned pointer -> status', 'trainer_data_digest': 'pointer -> u64',
     'trainer_net': 'pointer -> pointer', 'trainer_digest': 'pointer -> u64',
     'trainer_describe': 'pointer pointer pointer size pointer -> size',
     'trainer_memory_of': 'pointer -> trainer_memory', 'trainer_stored_of': 'pointer -> trainer_memory',

@@ -145,7 +145,8 @@ class Run:
                     'optimizer.update': 'sra:16', 'optimizer.round_decay': 'rne', 'optimizer.round_momentum': 'rne',
                     'optimizer.nesterov': 'no', 'optimizer.beta1': 0.9, 'optimizer.beta2': 0.99, 'optimizer.eps': 1e-6,
                     'optimizer.coupled': 'no', 'optimizer.warmup': 0, 'optimizer.schedule': 'constant', 'gradient.clip': 0,
-                    'optimizer.rates': '', 'optimizer.decays': '', 'gradient.clipped': '*', **keys}
+                    'optimizer.rates': '', 'optimizer.decays': '', 'gradient.clipped': '*', 'optimizer.average': 0,
+                    'optimizer.average_counts': 'no', 'optimizer.averaged': '*', **keys}
         images = np.load(os.path.join(SOURCE, 'data/digits_images.npy'))
         train = np.arange(len(images)) % 5 != 4
         self.images = binary32(images.reshape(len(images), -1).astype(f4) / f4(16))[train]
@@ -158,6 +159,7 @@ class Run:
         self.moment = [np.zeros_like(p) for p in self.parameter]
         self.second = [np.zeros_like(p) for p in self.parameter]
         self.kahan = [np.zeros_like(p) for p in self.parameter]
+        self.average = [p.copy() for p in self.parameter]
         self.power = {'beta1': 1.0, 'beta2': 1.0}
         self.an_epoch = len(self.images) // self.key['run.batch']
 
@@ -256,6 +258,7 @@ class Run:
         if all(np.isfinite(x).all() for x in g):
             self.taken += 1
             self.update(g)
+            self.move_averages()
         self.step += 1
         return sum(losses) / times
 
@@ -289,6 +292,14 @@ class Run:
             scalar['decay'] = self.once(self.key['optimizer.decay'] * self.factor('optimizer.decays', n), state)
             u = step(n, g, scalar, lambda i: (child((key, 0), i)[0], counter))
             self.end(n, u, (key, counter))
+
+    def move_averages(self):
+        """Section 1, averages of the weights."""
+        decay, n = self.key['optimizer.average'], f4(self.taken)
+        way = f4(1 - decay)
+        if self.key['optimizer.average_counts'] == 'yes':
+            way = f4(1) - min(f4(decay), (f4(1) + n) / (f4(10) + n))
+        self.average = [a - (a - w) * way for a, w in zip(self.average, self.parameter)]
 
     def rate(self):
         epochs = self.key.get('run.epochs', 0)
@@ -388,6 +399,8 @@ RUNS = {
                     'optimizer.eps': 1e-6, 'optimizer.correction': 'none'},
     'kahan': {'optimizer.update': 'kahan', 'optimizer.momentum': 0.5, 'gradient.clip': 0.5},
     'tensors': {**ALL, 'loss.scale': 1024, 'run.batch': 70},
+    'averages': {'optimizer.average': 0.9, 'optimizer.momentum': 0.9, 'optimizer.averaged': '*.weight,linear1.bias'},
+    'counted averages': {'optimizer.average': 0.6, 'optimizer.average_counts': 'yes', 'optimizer.weights': 'binary32'},
     'accumulated': {**ALL, **OPERANDS, 'run.accumulate': 3, 'dropout': 0.3, 'loss.scale': 3},
 }
 
@@ -407,6 +420,10 @@ def test_weights_of_runs(name, tmp_path):
     digest = 0xcbf29ce484222325
     for name, weights in zip(PARAMETERS, page.parameter):
         assert tensor[name].tobytes() == weights.tobytes(), name
+        named = keys.get('optimizer.average') and any(fnmatch.fnmatchcase(name, p) for p in page.key['optimizer.averaged'].split(','))
+        assert (name + '.averaged' in tensor) == bool(named)
+        if named:
+            assert tensor[name + '.averaged'].tobytes() == page.average[PARAMETERS.index(name)].tobytes(), name
         for byte in weights.astype('<f4').tobytes():
             digest = (digest ^ byte) * 0x100000001b3 % 2**64
     assert summary['digest'] == '%016x' % digest

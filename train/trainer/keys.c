@@ -213,6 +213,12 @@ static const hu_run_key keys[] = {
         "of several that name a parameter the last one counts"),
     OTHER(TEXT, decays, "optimizer.decays", "",
           "factors of the decay, likewise: *.bias:0,*.gain:0,*.offset:0 spares biases and norms"),
+    FACTOR(average, "optimizer.average", "0", 0, 1,
+           "decay of the moving average of the weights that evaluations are of (0.999, say), below 1; 0: none"),
+    WORD(average_counts, "optimizer.average_counts", "no", no_yes,
+         "yes: the decay is at most (1 + n) / (10 + n) in the n-th step that is taken (TensorFlow's num_updates)"),
+    OTHER(TEXT, averaged, "optimizer.averaged", "",
+          "parameters that have such an average: names or patterns, commas between them; empty: all"),
     OTHER(SCHEDULE, schedule, "optimizer.schedule", "constant",
           "constant; cosine, linear or polynomial(exponent), with floor=, each=epoch or step, until=; exponential(by) "
           "with every=; inverse_root(steps) with width=, from=; plateau(by) with window=, last=; drop(at,by): rate "

@@ -134,12 +134,10 @@ static hu_status tally_all(hu_trainer *trainer, int on, int labels, look_tally *
   return status;
 }
 
-static HU_NOINLINE hu_status evaluate(hu_trainer *trainer, int on, hu_trainer_seen *seen) {
+hu_status hui_evaluate(hu_trainer *trainer, int on, hu_trainer_seen *seen) {
   const double none = (double)NAN;
   look_tally tally;
   hu_trainer_seen ranked = {none, none, none, none, none, none, none, none};
-  if (!trainer || !seen) return HU_E_NULL;
-  if (!trainer->net || on < HU_ON_TRAINING || on > HU_ON_TEST) return HU_E_TRAIN;
   memset(&tally, 0, sizeof tally);
   int labels = hui_has_labels(trainer), sentences = trainer->source.parallel.window != 0;
   const hu_data *pairs = pairs_to_see(trainer, on);
@@ -157,10 +155,6 @@ static HU_NOINLINE hu_status evaluate(hu_trainer *trainer, int on, hu_trainer_se
   seen->accuracy = labels ? tally.right / tally.rows : (double)NAN;
   seen->r2 = labels ? (double)NAN : 1 - tally.squares / (tally.sum_of_squares - tally.sum * tally.sum / tally.rows);
   return HU_OK;
-}
-
-hu_status hu_trainer_evaluate(hu_trainer *trainer, int on, hu_trainer_seen *seen) {
-  HU_ENV_RETURN(hu_status, evaluate(trainer, on, seen));
 }
 
 static HU_NOINLINE void count_exponents(size_t n, const float *x, uint64_t z[HU_EXPONENTS]) {

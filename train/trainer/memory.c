@@ -200,6 +200,7 @@ static HU_NOINLINE hu_trainer_memory memory_of(const hu_trainer *trainer, const 
     memory.weights += master + (seen < master ? seen : 0); /* a copy for the operators, if it is another one */
     memory.state += (double)hui_optimizer_state_bits(parameter->rows * parameter->cols, &optimizer) / 8;
     if (parameter->average.numbers) memory.state += n * (double)sizeof(float);
+    if (trainer->averages.of && trainer->averages.of[i]) memory.state += n * (double)sizeof(float);
     memory.gradients +=
         by->weight_gradient(&readers, i, bits_of(parameter->rows, parameter->cols, &parameter->round_back)) / 8;
     if (trainer->keys.accumulate > 1) memory.gradients += n * (double)sizeof(float);

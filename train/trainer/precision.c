@@ -356,6 +356,26 @@ static hu_status change_named(hu_trainer *trainer, const char *key, const char *
   return status;
 }
 
+static hu_status stays(hu_net *net, int parameter, double factor) {
+  (void)net;
+  (void)parameter;
+  (void)factor;
+  return HU_OK;
+}
+
+hu_status hui_check_patterns(hu_trainer *trainer, const char *key, const char *patterns, char *why) {
+  return change_named(trainer, key, patterns, stays, why);
+}
+
+int hui_is_among(const char *name, const char *patterns) {
+  for (const char *pattern = patterns; *pattern;) {
+    size_t n = strcspn(pattern, ",");
+    if (is_like(name, pattern, n)) return 1;
+    pattern += n + (pattern[n] == ',');
+  }
+  return 0;
+}
+
 /* Changes the parameters that "PATTERN:FACTOR,PATTERN:FACTOR" names. */
 static hu_status change_by_factors(hu_trainer *trainer, const char *key, const char *text, change *made, char *why) {
   hu_status status = HU_OK;

@@ -82,6 +82,8 @@ hu_status hui_list_state(hu_trainer *trainer) {
       status = add_slot(trainer, name, "kahan", parameter->rows, parameter->cols, parameter->state.kahan);
     if (status == HU_OK && parameter->average.numbers)
       status = add_slot(trainer, name, "average", parameter->rows, parameter->cols, parameter->average.numbers);
+    if (status == HU_OK && trainer->averages.of && trainer->averages.of[i])
+      status = add_slot(trainer, name, "averaged", parameter->rows, parameter->cols, trainer->averages.of[i]);
     if (status == HU_OK && parameter->ramping.period) status = add_ramping(trainer, name, parameter);
     if (status == HU_OK && trainer->feedback.kept) status = add_residual(trainer, name, parameter, &first);
   }
@@ -238,7 +240,9 @@ static int is_later_key(const char *key) {
                                       "run.rest",
                                       "data.normalise",
                                       "optimizer.correction",
-                                      "optimizer.accumulated"};
+                                      "optimizer.accumulated",
+                                      "optimizer.average",
+                                      "optimizer.average_counts"};
   for (size_t i = 0; i < sizeof later / sizeof *later; i++) {
     if (strcmp(key, later[i]) == 0) return 1;
   }

@@ -63,6 +63,7 @@ static void end_run(hu_trainer *trainer) {
   hui_close_feedback(trainer);
   hui_close_ramping(trainer);
   hui_close_rest(trainer);
+  hui_close_averages(trainer);
   hui_close_shards(trainer);
   hu_precision_free(trainer->plan);
   hu_net_free(trainer->net);
@@ -220,6 +221,7 @@ static HU_NOINLINE hu_status begin(hu_trainer *trainer, const char *folder, char
   if (status == HU_OK) status = hui_set_precision(trainer, why);
   if (status == HU_OK) status = hui_make_ramping(trainer, why);
   if (status == HU_OK) status = hui_make_shared(trainer);
+  if (status == HU_OK) status = hui_make_averages(trainer, why);
   if (status == HU_OK) status = hui_list_state(trainer);
   trainer->scale = hu_loss_scale_start(&trainer->rule);
   return status;
@@ -267,11 +269,14 @@ static hu_status make_step(hu_trainer *trainer, uint64_t epoch, hu_trainer_repor
   report->forward = pass.counted.forward;
   report->backward = pass.counted.backward;
   status = hui_step_plan(trainer, report);
+  if (status == HU_OK && trainer->step == 0) status = hui_start_averages(trainer);
   if (status == HU_OK)
     status = hu_net_update_with(trainer->net, &trainer->optimizer, &trainer->rule, &trainer->scale, &trainer->rules,
                                 &report->updates, &report->taken);
   if (status != HU_OK) return status;
   if (report->taken) hui_keep_feedback(trainer);
+  if (report->taken) status = hui_step_averages(trainer);
+  if (status != HU_OK) return status;
   trainer->step++;
   hui_stall_add(&trainer->stall, &trainer->keys.schedule, ldexp(pass.loss, (int)trainer->keys.power));
   status = hui_set_products(trainer); /* those of the next step, for callers that look before it, too */

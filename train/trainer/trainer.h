@@ -76,6 +76,8 @@ typedef struct hu_run_keys {
   uint64_t iterations, aspect; /* aspect: HU_MUON_ */
   uint64_t correction;         /* HU_ADAM_ */
   double accumulated;          /* the first number of Adagrad's sums */
+  double average;              /* decay of the moving average of weights; 0: there is none */
+  uint64_t average_counts;     /* 1: the decay rises with the number of steps */
   const char *lazy;            /* patterns of parameters */
   double rate_adamw;
   hu_format product;
@@ -83,6 +85,7 @@ typedef struct hu_run_keys {
   const char *adamw_only;
   const char *kahan_only, *layers, *off;
   const char *rates, *decays, *clipped; /* patterns of parameters */
+  const char *averaged;                 /* patterns of parameters; empty: all */
   uint64_t penalty, literal, larc;
   double clip, lambda, eta;
   hu_rounding values, gradients, parameters, parameter_gradients, embeddings;
@@ -175,6 +178,11 @@ typedef struct hu_rest {
   float *row;  /* in the engine's memory: gradients of all parameters, then running statistics */
 } hu_rest;
 
+/* Moving averages of weights, each as large as its parameter and in the engine's memory. */
+typedef struct hu_averages {
+  float **of; /* one a parameter, NULL where it has none; NULL: no parameter has one */
+} hu_averages;
+
 /* The batches of a step. */
 typedef struct hu_batch_buffers {
   float *x, *y;
@@ -199,6 +207,7 @@ struct hu_trainer {
   hu_feedback feedback;
   hu_trial trial;
   hu_rest rest;
+  hu_averages averages;
   hu_net *net;
   hu_model model;     /* what is built: keys.model, or model.file */
   char *network;      /* the text of model.file; NULL: it has not been read */
@@ -391,6 +400,16 @@ void hui_keep_feedback(hu_trainer *trainer);
 hu_status hui_read_residual(const hu_trainer *trainer, size_t first, size_t n, float *z);
 hu_status hui_write_residual(hu_trainer *trainer, size_t first, size_t n, const float *x);
 
+/* ---- moving averages of weights (averages.c) ---- */
+/* Allocates the averages that optimizer.average asks for, as large as the weights are now. */
+hu_status hui_make_averages(hu_trainer *trainer, char *why);
+void hui_close_averages(hu_trainer *trainer);
+/* Makes them the weights, before the first step; moves them behind a step that was taken. */
+hu_status hui_start_averages(hu_trainer *trainer);
+hu_status hui_step_averages(hu_trainer *trainer);
+/* Evaluates with the weights and the roundings that the net has (look.c). */
+hu_status hui_evaluate(hu_trainer *trainer, int on, hu_trainer_seen *seen);
+
 /* ---- nets (build.c) ---- */
 /* Builds the trainer's net, and where batch norms have statistics of the whole batch one per shard. */
 hu_status hui_build_nets(hu_trainer *trainer, char *why);
@@ -403,6 +422,9 @@ uint64_t hui_network_digest(const hu_trainer *trainer);
 hu_status hui_set_precision(hu_trainer *trainer, char *why);
 /* Makes products rounded as in step trainer->step. */
 hu_status hui_set_products(hu_trainer *trainer);
+/* Checks that each of a key's patterns names a parameter; reports whether one of them is that of a name. */
+hu_status hui_check_patterns(hu_trainer *trainer, const char *key, const char *patterns, char *why);
+int hui_is_among(const char *name, const char *patterns);
 /* Chooses the scale of loss.scale = largest: computes gradients of some batches in binary32, then restores the
  * weights. */
 hu_status hui_choose_scale(hu_trainer *trainer);

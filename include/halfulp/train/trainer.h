@@ -225,8 +225,18 @@ typedef struct hu_trainer_seen {
  * of 1 / log2(rank + 2) over all tested users, 0 for a rank of 10 or more (He et al. 2017).
  *
  * Of parallel text the training set is seen in up to 8 batches, the first ones. Its BLEU is that of greedy translations
- * of all test sentences (docs/training/data.md, section 6; data.translate = no: NaN). */
+ * of all test sentences (docs/training/data.md, section 6; data.translate = no: NaN). HU_E_NULL; HU_E_TRAIN: the run
+ * has not begun, or there is no such set. */
 HU_API HU_MUST_CHECK hu_status hu_trainer_evaluate(hu_trainer *trainer, int on, hu_trainer_seen *seen);
+/* Ways of an evaluation, as bits. */
+enum {
+  HU_SEE_WEIGHTS = 1, /* with the weights themselves, where optimizer.average has averages in their place */
+  HU_SEE_BINARY32 = 2 /* without any rounding of values, parameters and products, which are sums under `fp32` */
+};
+/* hu_trainer_evaluate with these; how: 0, or HU_SEE_ bits. The authors of Lee et al. 2023 evaluate each epoch twice:
+ * under the assignment in force, and with HU_SEE_BINARY32. Afterwards the parameters that operators see are the run's
+ * weights with the run's roundings. Errors of hu_trainer_evaluate; HU_E_TRAIN: other bits. */
+HU_API HU_MUST_CHECK hu_status hu_trainer_evaluate_as(hu_trainer *trainer, int on, unsigned how, hu_trainer_seen *seen);
 
 /* Files that the run has read, in order: what the key data.checksum compares with. */
 typedef struct hu_trainer_file {
@@ -259,9 +269,10 @@ HU_API uint64_t hu_trainer_digest(const hu_trainer *trainer);
  * parameter of that number; HU_E_MEMORY; HU_E_CUDA. */
 HU_API HU_MUST_CHECK hu_status hu_trainer_sha256(const hu_trainer *trainer, int parameter, char text[65]);
 /* Bytes of the tensors of a step. weights: master weights, and the copy that operators see where it is narrower.
- * state: the optimizer's, with its storage (8, 16 or 32 bits). values; gradients: of values and parameters. Each
- * element counts with the bits of its format, scales included. With shards these are the values and gradients of one;
- * residuals of error feedback are not counted. With run.accumulate above 1 `gradients` has their binary32 sums, too. */
+ * state: the optimizer's, with its storage (8, 16 or 32 bits), and averages of weights. values; gradients: of values
+ * and parameters. Each element counts with the bits of its format, scales included. With shards these are the values
+ * and gradients of one; residuals of error feedback are not counted. With run.accumulate above 1 `gradients` has their
+ * binary32 sums, too. */
 typedef struct hu_trainer_memory {
   double weights, state, values, gradients;
 } hu_trainer_memory;
@@ -312,14 +323,31 @@ HU_API void hu_exponents_of(size_t n, const float *x, uint64_t z[HU_EXPONENTS]);
  * is rounded, a precision.w with random bits, or ramping together with assignment.kind, parallel.feedback,
  * precision.history, optimizer.stored_m or optimizer.stored_v. */
 
+/* ---- moving averages of the weights ---- */
+
+/* With optimizer.average = D above 0, evaluations are of moving averages of the weights (TensorFlow's
+ * ExponentialMovingAverage; of bigLSTM 0.999, and optimizer.averaged = lstm* there). An average a is in binary32,
+ * whatever the run's formats are, and begins as the weights are before the first step. Behind each step that is taken,
+ * for every weight w, in binary32 with a rounding of each operation:
+ *
+ *   a = a - (a - w) c      c = binary32(1 - D), the difference in binary64
+ *   optimizer.average_counts = yes (num_updates), in the n-th step that is taken, n from 1:
+ *   c = 1 - min(binary32(D), (1 + n) / (10 + n)), a rounding of n, of both sums, the quotient and the difference
+ *
+ * A step that is not taken leaves averages as they are. An evaluation rounds averages as it would round weights;
+ * running statistics are the run's own. Weights do not depend on any of this. Averages are not what
+ * precision.w_average keeps, which decides how weights are rounded. HU_E_TRAIN of hu_trainer_begin: optimizer.averaged
+ * names no parameter, or D is 0 and another key says how to average; a D that is 0 or 1 in binary32. */
+
 /* ---- stopping and resuming ---- */
 
 /* Everything that the next step depends on: tensors (binary32, by name) and a text. A run that is stopped after any
  * step and gone on with has the same weights as one that was not. Tensors: weights ("conv1.weight", the name of
  * hu_net_parameter_name), then "NAME.momentum" and "NAME.second" (m and v of optimizer.h) and "NAME.kahan" where the
- * optimizer has them, "NAME.average" with precision.w_average, "NAME.period", "NAME.waiting" (n) and
- * "NAME.gradients" (s) with optimizer.ramping, "NAME.residual" with parallel.feedback (own: those of the shards, one
- * below the other), running statistics of normalisations. Names are unique; shapes are rows x cols. */
+ * optimizer has them, "NAME.average" with precision.w_average, "NAME.averaged" with optimizer.average, "NAME.period",
+ * "NAME.waiting" (n) and "NAME.gradients" (s) with optimizer.ramping, "NAME.residual" with parallel.feedback (own:
+ * those of the shards, one below the other), running statistics of normalisations. Names are unique; shapes are
+ * rows x cols. */
 typedef struct hu_trainer_tensor {
   const char *name; /* lives as long as the trainer */
   size_t rows, cols;

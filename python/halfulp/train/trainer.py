@@ -347,12 +347,16 @@ class Trainer:
         """The rows of all steps and evaluations that `step` and `run` have recorded so far."""
         return Log(self._rows, self._seen, self._besides)
 
-    def evaluate(self, on: str = 'test') -> Seen:
+    def evaluate(self, on: str = 'test', *, averaged: bool = True, rounded: bool = True) -> Seen:
         """Loss and accuracy (or R^2) of the test set, or of the training set.
 
         Parameters
         ----------
         on : "test" or "train"
+        averaged : bool
+            with `optimizer.average`: of the averages of the weights. False: of the weights themselves.
+        rounded : bool
+            False: nothing is rounded, and products are sums of binary32, whatever the run's precision is.
 
         Dropout is off, norms have running statistics. No weights change; ``net.values()`` are then those of this pass.
         """
@@ -362,7 +366,8 @@ class Trainer:
         record = s.hu_trainer_seen()
         with self._held as trainer:
             place = s.ON_TEST if on == 'test' else s.ON_TRAINING
-            abi.check(abi.train().hu_trainer_evaluate(trainer, place, abi.address(record)), 'evaluate')
+            how = (0 if averaged else s.SEE_WEIGHTS) | (0 if rounded else s.SEE_BINARY32)
+            abi.check(abi.train().hu_trainer_evaluate_as(trainer, place, how, abi.address(record)), 'evaluate')
         return Seen(*(getattr(record, name) for name in Seen._fields))
 
     # ---- figures ----
@@ -399,7 +404,7 @@ class Trainer:
         """All that the next step depends on: {"state": texts by name, "tensors": float32 arrays (rows, cols) by name}.
 
         Tensors are weights ("conv1.weight"), and where the optimizer has them "conv1.weight.momentum", ".second" and
-        ".kahan", residuals of error feedback, and running statistics of norms.
+        ".kahan", averages of weights (".averaged"), residuals of error feedback, and running statistics of norms.
         """
         self.begin()
         library = abi.train()
