@@ -357,6 +357,8 @@ hu_net *hui_net_new_beside(hu_net *first, size_t batch);
 void hui_net_follow(hu_net *net);
 /* Rounds the parameters for the passes of nets beside this one. */
 hu_status hui_net_round_parameters(hu_net *net);
+/* Notes what overflowed in a pass: counts since the end of the one before. */
+void hui_note_over(hu_net *net);
 /* Sets the net's error, if it has none yet; returns -1. */
 int hui_refuse(hu_net *net, hu_status status, const char *what);
 /* Sets the net's error to a whole sentence, whatever was said before. */

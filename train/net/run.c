@@ -110,8 +110,7 @@ hu_status hui_net_round_parameters(hu_net *net) {
   return hui_done(net);
 }
 
-/* Notes what overflowed in this pass: counts since the end of the one before. */
-static void note_over(hu_net *net) {
+void hui_note_over(hu_net *net) {
   hui_tally_read(net);
   for (int i = 0; i < net->values; i++) {
     hu_value *x = &net->value[i];
@@ -148,7 +147,7 @@ static hu_status forward_operator(hu_net *net, hu_operator *op) {
 
 static hu_status end_forward(hu_net *net, float *loss) {
   hu_outcome outcome = {0, 0};
-  if (net->planned) note_over(net);
+  if (net->planned) hui_note_over(net);
   if (loss || net->has_tokens) hui_do_get(net, &outcome, net->outcome, sizeof outcome);
   if (hui_done(net) != HU_OK) return hui_done(net);
   if (loss) *loss = outcome.loss;

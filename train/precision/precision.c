@@ -7,6 +7,7 @@
 
 #include "halfulp/train/data.h"
 #include "train/net/net.h"
+#include "train/precision/passed.h"
 #include "train/step/optimizer.h"
 
 struct hu_precision {
@@ -15,8 +16,9 @@ struct hu_precision {
   hu_precision_past past;
   hu_layout layout;
   hu_assignment now;
-  uint64_t *values; /* sizes; then over_v, row's over_theta */
+  uint64_t *values; /* sizes; then over_v, row's over_theta, passed */
   uint64_t *over_v, *over_theta;
+  uint64_t *passed; /* the sizes of the last pass, which may have had fewer samples */
   hu_layout_operator *row;
   size_t *owner;     /* of each parameter: the operator of the layout */
   uint8_t *low;      /* what `now` points to; then `shuffled` */
@@ -68,9 +70,8 @@ static uint64_t numbers_of(const hu_parameter *parameter) { return (uint64_t)par
 
 static int is_published(const hu_precision *precision) { return precision->layout.reading == HU_READING_PUBLISHED; }
 
-/* Returns the number of elements of value k. */
-static uint64_t elements_of(const hu_precision *precision, size_t k) {
-  const hu_net *net = precision->net;
+/* Returns the number of elements of value k of the plan's net, or of one beside it. */
+static uint64_t elements_of(const hu_precision *precision, const hu_net *net, size_t k) {
   const hu_value *value = &net->value[k];
   if (value->tokens || precision->shuffled[k]) return 0;
   return (uint64_t)value->rows * value->cols * net->passes;
@@ -99,12 +100,13 @@ static void lay_out(hu_precision *precision) {
   for (int i = 0; i < net->operators && is_published(precision); i++)
     precision->shuffled[net->op[i].out] = strcmp(net->op[i].kind->name, "shuffle") == 0;
   for (size_t k = 0; k <= precision->layout.operators; k++) {
-    precision->values[k] = elements_of(precision, k);
+    precision->values[k] = elements_of(precision, net, k);
     net->value[k].by_reader = is_published(precision);
     if (k && !net->value[k].made) precision->row[k - 1].input = k - 1;
   }
   for (int i = 0; i < net->parameters; i++) precision->owner[i] = SIZE_MAX;
   for (int i = 0; i < net->operators; i++) lay_operator(precision, &net->op[i]);
+  memcpy(precision->passed, precision->values, (precision->layout.operators + 1) * sizeof *precision->passed);
 }
 
 /* ---- what is low becomes roundings ---- */
@@ -159,7 +161,7 @@ static hu_precision *buffer(hu_net *net) {
   hu_precision *precision = calloc(1, sizeof *precision);
   if (!precision) return NULL;
   precision->net = net;
-  precision->values = calloc(3 * (m + 1), sizeof *precision->values);
+  precision->values = calloc(4 * (m + 1), sizeof *precision->values);
   precision->row = calloc(m + 1, sizeof *precision->row);
   precision->owner = calloc((size_t)net->parameters + 1, sizeof *precision->owner);
   precision->low = calloc(5 * (m + 1), 1);
@@ -169,6 +171,7 @@ static hu_precision *buffer(hu_net *net) {
   }
   precision->over_v = precision->values + (m + 1);
   precision->over_theta = precision->over_v + (m + 1);
+  precision->passed = precision->over_theta + (m + 1);
   precision->layout.operators = m;
   precision->layout.values = precision->values;
   precision->layout.row = precision->row;
@@ -223,11 +226,22 @@ static void count_step(hu_precision *precision) {
   precision->past.low += low_elements(precision);
 }
 
-static void count_over(hu_precision *precision) {
+/* Returns how often an element of value k counts: more than once where it stands for those of another operator. */
+static uint64_t times(const hu_precision *precision, size_t k) {
+  const uint64_t counted = elements_of(precision, precision->net, k);
+  return counted ? precision->values[k] / counted : 0;
+}
+
+void hui_precision_passed(hu_precision *precision, const hu_net *net) {
   for (size_t k = 0; k <= precision->layout.operators; k++) {
-    const uint64_t counted = elements_of(precision, k);
-    precision->over_v[k] = precision->net->value[k].over * (counted ? precision->values[k] / counted : 0);
+    precision->net->value[k].over = net->value[k].over;
+    precision->passed[k] = elements_of(precision, net, k) * times(precision, k);
   }
+}
+
+static void count_over(hu_precision *precision) {
+  for (size_t k = 0; k <= precision->layout.operators; k++)
+    precision->over_v[k] = precision->net->value[k].over * times(precision, k);
   memset(precision->over_theta, 0, (precision->layout.operators + 1) * sizeof *precision->over_theta);
   for (int i = 0; i < precision->net->parameters; i++) {
     if (precision->owner[i] != SIZE_MAX)
@@ -242,9 +256,11 @@ hu_status hu_precision_step(hu_precision *precision, size_t *promoted) {
   if (!precision->net->training) return HU_E_TRAIN;
   count_step(precision);
   if (precision->rule.promote) {
+    hu_layout passed = precision->layout;
+    passed.values = precision->passed;
     count_over(precision);
-    count = hu_assign_promote(&precision->layout, &precision->now, precision->over_v, precision->over_theta,
-                              precision->rule.limit);
+    count =
+        hu_assign_promote(&passed, &precision->now, precision->over_v, precision->over_theta, precision->rule.limit);
   }
   precision->past.promoted += count;
   if (promoted) *promoted = count;
@@ -274,7 +290,7 @@ hu_ratio hu_precision_mean_ratio(const hu_precision *precision) {
 
 hu_ratio hu_precision_overflow(const hu_precision *precision, size_t value) {
   if (!precision || value > precision->layout.operators) return hu_ratio_of(0, 1);
-  return hu_ratio_of(precision->net->value[value].over, precision->values[value]);
+  return hu_ratio_of(precision->net->value[value].over, precision->passed[value]);
 }
 
 hu_ratio hu_precision_overflow_theta(const hu_precision *precision, size_t op) {

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "train/precision/passed.h"
 #include "train/trainer/trainer.h"
 
 static hu_precision_rule rule_of(const hu_run_keys *keys) {
@@ -74,6 +75,7 @@ hu_status hui_step_plan(hu_trainer *trainer, hu_trainer_report *report) {
   if (!trainer->plan) return HU_OK;
   hu_ratio low = hu_precision_ratio(trainer->plan);
   report->low = (double)low.num / (double)low.den;
+  hui_precision_passed(trainer->plan, trainer->rest.passed ? trainer->rest.net : trainer->net);
   hu_status status = hu_precision_step(trainer->plan, NULL);
   report->promoted = hu_precision_past_of(trainer->plan).promoted;
   return status;

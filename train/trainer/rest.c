@@ -38,7 +38,6 @@ static size_t examples_left(const hu_trainer *trainer) {
 static const char *does_not_go(const hu_run_keys *keys) {
   if (keys->accumulate > 1) return "run.accumulate";
   if (keys->shards > 1 || keys->statistics) return "parallel.shards or parallel.statistics";
-  if (keys->assignment != ASSIGN_NONE) return "assignment.kind";
   if (keys->history) return "precision.history";
   return NULL;
 }
@@ -72,7 +71,7 @@ hu_status hui_make_rest(hu_trainer *trainer, char *why) {
 void hui_close_rest(hu_trainer *trainer) {
   if (trainer->rest.row) trainer->net->engine->release(trainer->net->self, trainer->rest.row);
   hu_net_free(trainer->rest.net);
-  const hu_rest none = {NULL, NULL};
+  const hu_rest none = {NULL, NULL, 0};
   trainer->rest = none;
 }
 
@@ -82,6 +81,7 @@ static hu_status run_rest(hu_trainer *trainer, float scale, float *loss) {
   float *running = trainer->rest.row + hui_gradient_numbers(trainer->net);
   hui_net_follow(net);
   hu_status status = hui_net_round_parameters(trainer->net);
+  if (trainer->net->planned) hui_note_over(trainer->net); /* of the parameters, which are the trainer's */
   hui_keep_running(trainer->net, running);
   hui_take_running(net, running);
   if (status == HU_OK) status = hui_feed_part(trainer, net, 0);
@@ -92,7 +92,7 @@ static hu_status run_rest(hu_trainer *trainer, float scale, float *loss) {
   hui_keep_running(net, running);
   hui_take_gradients(trainer->net, trainer->rest.row);
   hui_take_running(trainer->net, running);
-  trainer->net->trained = 1;
+  trainer->net->training = trainer->net->trained = 1;
   return hui_done(trainer->net);
 }
 

@@ -307,8 +307,8 @@ hu_status hui_make_pass(hu_trainer *trainer, float scale, hu_pass *pass) {
     hui_do_fill(trainer->net, shards->own * shards->gradients, shards->gradient.there, 0);
   hu_status status = hui_done(trainer->net);
   if (status == HU_OK) status = hui_draw_training(trainer);
-  if (status == HU_OK && trainer->rest.net && trainer->order.given < trainer->samples)
-    return hui_pass_rest(trainer, scale, pass);
+  trainer->rest.passed = status == HU_OK && trainer->rest.net && trainer->order.given < trainer->samples;
+  if (trainer->rest.passed) return hui_pass_rest(trainer, scale, pass);
   if (status == HU_OK)
     status = shards->count > 1 ? pass_shards(trainer, scale, pass) : pass_batches(trainer, scale, pass);
   trainer->net->same_weights = 0;

@@ -176,6 +176,7 @@ typedef struct hu_trial {
 typedef struct hu_rest {
   hu_net *net; /* of that batch, beside the trainer's; NULL: there is none */
   float *row;  /* in the engine's memory: gradients of all parameters, then running statistics */
+  int passed;  /* 1: the last pass for training was one of this net */
 } hu_rest;
 
 /* Moving averages of weights, each as large as its parameter and in the engine's memory. */

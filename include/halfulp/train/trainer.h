@@ -131,9 +131,11 @@ HU_API HU_MUST_CHECK hu_status hu_trainer_set_ranks(hu_trainer *trainer, const h
  * With run.stream = K, K epochs are one stream that is cut into batches, so that batches cross epochs
  * (hu_batches_open_streams). What a stream has behind its last whole batch is left out (run.rest = drop) or a batch of
  * its own (keep). That batch of r examples is a pass of a net with r samples: the loss is the mean over them, and
- * batch norms have their mean and variance. It has the random words of every other batch, from word 0 on. It does not
- * go with run.accumulate, parallel.shards, assignments and precision.history. Values of the net that are looked at
- * after such a step are those of the step before it; gradients and counts of roundings are its own. */
+ * batch norms have their mean and variance. It has the random words of every other batch, from word 0 on. With an
+ * assignment (assignment.kind) overflow ratios of its values are shares of its own tensors, and the low elements that
+ * enter the mean ratio are those of a whole batch. It does not go with run.accumulate, parallel.shards and
+ * precision.history. Values of the net that are looked at after such a step are those of the step before it; gradients
+ * and counts of roundings are its own. */
 
 /* ---- accumulated gradients ----
  *

@@ -124,6 +124,101 @@ static void test_rest_goes_on(void **state) {
   hu_trainer_free(a), hu_trainer_free(b), hu_trainer_free(c);
 }
 
+/* ---- assignments: what overflows in the last batch is a share of its own tensors ---- */
+
+enum { LINE = 400 };
+
+/* The line `name=...` of a text. */
+static const char *line_of(const char *text, const char *name) {
+  const char *at = text;
+  while (at && strncmp(at, name, strlen(name)) != 0) {
+    at = strchr(at, '\n');
+    at = at ? at + 1 : NULL;
+  }
+  assert_non_null(at);
+  return at;
+}
+
+static void keep_line(char z[LINE], const hu_trainer *trainer, const char *name) {
+  char text[HU_LINE];
+  assert_true(hu_trainer_state(trainer, text, sizeof text) < sizeof text);
+  const char *at = line_of(text, name);
+  assert_true(strcspn(at, "\n") < LINE);
+  snprintf(z, LINE, "%.*s", (int)strcspn(at, "\n"), at);
+}
+
+/* The state of a run after `count` steps, with the assignment that it began with. */
+static void as_begun(char z[HU_LINE], const hu_trainer *begun, const hu_trainer *after) {
+  char was[HU_LINE], now[HU_LINE];
+  size_t used = 0;
+  assert_true(hu_trainer_state(begun, was, sizeof was) < sizeof was);
+  assert_true(hu_trainer_state(after, now, sizeof now) < sizeof now);
+  for (const char *at = now; *at; at += strcspn(at, "\n") + 1) {
+    char name[64];
+    snprintf(name, sizeof name, "%.*s", (int)(strcspn(at, "=") + 1), at);
+    const char *line = strncmp(at, "low.", 4) == 0 ? line_of(was, name) : at;
+    used += (size_t)snprintf(z + used, HU_LINE - used, "%.*s\n", (int)strcspn(line, "\n"), line);
+    assert_true(used < HU_LINE);
+  }
+}
+
+typedef struct t_promoted {
+  char v[LINE], theta[LINE], begun[LINE]; /* begun: theta before the step */
+  double loss;
+  size_t promoted, numbers;
+  float gradients[20000];
+} t_promoted;
+
+/* The last step of an epoch of 40 examples alone, under the assignment of the beginning. */
+static void promoted_last(t_promoted *z, size_t before, const char *batch, const char *const *more) {
+  hu_trainer *begun, *passed, *last, **const all[] = {&begun, &passed, &last};
+  for (size_t i = 0; i < 3; i++) {
+    *all[i] = with(PAIRS("data.set", "gratings", "data.count", "40", "data.test", "8", "run.rest", "keep", "run.epochs",
+                         "1", "optimizer.rate", "0", "model.net", "conv(channels=4/8)", "run.batch", batch));
+    for (const char *const *pair = more; *pair; pair += 2) set(*all[i], pair[0], pair[1]);
+    begin(*all[i]);
+  }
+  char text[HU_LINE];
+  hu_trainer_report report;
+  steps(passed, before);
+  as_begun(text, begun, passed);
+  carry_tensors(last, begun);
+  *why = 0;
+  if (hu_trainer_resume(last, text, why) != HU_OK) fail_msg("%s", why);
+  assert_int_equal(hu_trainer_step(last, &report), HU_OK);
+  assert_true(hu_trainer_done(last));
+  keep_line(z->begun, begun, "low.theta=");
+  keep_line(z->v, last, "low.v=");
+  keep_line(z->theta, last, "low.theta=");
+  z->loss = report.loss;
+  z->promoted = report.promoted;
+  z->numbers = gradients_of(last, z->gradients);
+  hu_trainer_free(begun), hu_trainer_free(passed), hu_trainer_free(last);
+}
+
+static void test_rest_promotes(void **state) {
+  static t_promoted a, b;
+  const char *const limits[] = {"0", "0.01", "0.05", "0.15", "0.5"};
+  const char *const kinds[] = {"demote", "uniform", "operator'"};
+  const char *const formats[] = {"fp(4,3,8):finite,sat=finite", "fp(4,3,11):finite,sat=finite"}; /* 1.875, 0.234 */
+  size_t parameters = 0, none = 0;
+  (void)state;
+  for (size_t i = 0; i < 30; i++) {
+    const char *const *more =
+        PAIRS("assignment.promote", limits[i % 5], "assignment.kind", kinds[i / 5 % 3], "assignment.low_forward",
+              formats[i / 15], "assignment.reading", i % 2 ? "published" : "operators");
+    promoted_last(&a, 1, "32", more);
+    promoted_last(&b, 4, "8", more);
+    assert_string_equal(a.v, b.v);
+    assert_string_equal(a.theta, b.theta);
+    assert_true(a.promoted == b.promoted && a.numbers == b.numbers && a.loss == b.loss);
+    assert_memory_equal(a.gradients, b.gradients, a.numbers * sizeof *a.gradients);
+    parameters += strcmp(a.theta, a.begun) != 0;
+    none += a.promoted == 0;
+  }
+  assert_true(parameters > 3 && none > 3);
+}
+
 static void test_rest_refused(void **state) {
   static const struct {
     const char *key, *value, *said;
@@ -163,10 +258,10 @@ static void test_nothing_changes(void **state) {
 }
 
 int main(int argc, char **argv) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(test_labels),      cmocka_unit_test(test_more),
-                                     cmocka_unit_test(test_targets),     cmocka_unit_test(test_nothing_changes),
-                                     cmocka_unit_test(test_rest),        cmocka_unit_test(test_rest_goes_on),
-                                     cmocka_unit_test(test_rest_refused)};
+  const struct CMUnitTest tests[] = {cmocka_unit_test(test_labels),        cmocka_unit_test(test_more),
+                                     cmocka_unit_test(test_targets),       cmocka_unit_test(test_nothing_changes),
+                                     cmocka_unit_test(test_rest),          cmocka_unit_test(test_rest_goes_on),
+                                     cmocka_unit_test(test_rest_promotes), cmocka_unit_test(test_rest_refused)};
   folder = argc > 1 ? argv[1] : "data";
   return cmocka_run_group_tests_name("small sets", tests, NULL, NULL);
 }
