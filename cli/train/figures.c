@@ -39,8 +39,27 @@ const train_seen_kind *train_seen_kind_of(const train_run *run) {
   return &kinds[labels ? 2 : 0];
 }
 
+unsigned train_again(const train_run *run) {
+  const char *word = hu_trainer_get(run->trainer, "run.again");
+  return strcmp(word, "binary32") == 0 ? HU_SEE_BINARY32 : strcmp(word, "weights") == 0 ? HU_SEE_WEIGHTS : 0;
+}
+
+size_t train_seen_names(const train_run *run, const char *named[SEEN_MOST]) {
+  static const char *const again[] = {"again_loss", "again_accuracy", "again_r2"};
+  _Static_assert(sizeof again == SEEN_AGAIN_COLUMNS * sizeof *again, "columns of a second evaluation");
+  const train_seen_kind *kind = train_seen_kind_of(run);
+  memcpy(named, kind->names, kind->columns * sizeof *named);
+  if (!train_again(run)) return kind->columns;
+  memcpy(named + kind->columns, again, sizeof again);
+  return kind->columns + SEEN_AGAIN_COLUMNS;
+}
+
+const double *train_seen_again(const train_run *run, const double *row) {
+  return train_again(run) ? row + train_seen_kind_of(run)->columns : NULL;
+}
+
 void train_seen_row(const train_run *run, double row[SEEN_MOST], const hu_trainer_seen *training,
-                    const hu_trainer_seen *test) {
+                    const hu_trainer_seen *test, const hu_trainer_seen *again) {
   const train_seen_kind *kind = train_seen_kind_of(run);
   row[SEEN_TRAINING_LOSS] = training->loss;
   row[SEEN_TRAINING_ACCURACY] = training->accuracy;
@@ -58,5 +77,10 @@ void train_seen_row(const train_run *run, double row[SEEN_MOST], const hu_traine
     row[SEEN_TEST_AUC] = test->auc;
     row[SEEN_TEST_HIT] = test->hit;
     row[SEEN_TEST_NDCG] = test->ndcg;
+  }
+  if (again) {
+    row[kind->columns + SEEN_AGAIN_LOSS] = again->loss;
+    row[kind->columns + SEEN_AGAIN_ACCURACY] = again->accuracy;
+    row[kind->columns + SEEN_AGAIN_R2] = again->r2;
   }
 }

@@ -58,8 +58,7 @@ static int start(train_run *run) {
   char *log = train_path(run, "log.csv"), *json = train_path(run, "log.jsonl"),
        *seen = train_path(run, "evaluations.csv");
   table_start(&run->log, log_names, LOG_COLUMNS, log, json);
-  const train_seen_kind *kind = train_seen_kind_of(run);
-  table_start(&run->seen, kind->names, kind->columns, seen, NULL);
+  table_start(&run->seen, run->seen_names, train_seen_names(run, run->seen_names), seen, NULL);
   return log && json && seen ? start_tensors(run) : CLI_BAD;
 }
 
@@ -149,15 +148,17 @@ int train_log_step(train_run *run, const hu_trainer_report *report) {
 }
 
 int train_log_evaluation(train_run *run, int at_end) {
-  hu_trainer_seen training, test;
+  hu_trainer_seen training, test, again;
+  const unsigned how = train_again(run);
   uint64_t at = hu_trainer_at(run->trainer);
   hu_status status = hu_trainer_evaluate(run->trainer, HU_ON_TRAINING, &training);
   if (status == HU_OK) status = hu_trainer_evaluate(run->trainer, HU_ON_TEST, &test);
+  if (status == HU_OK && how) status = hu_trainer_evaluate_as(run->trainer, HU_ON_TEST, how, &again);
   if (status != HU_OK) return train_fail(run->config, status);
   double row[SEEN_MOST];
   row[SEEN_STEP] = (double)at;
   row[SEEN_EPOCHS] = (double)at / (double)hu_trainer_steps_an_epoch(run->trainer);
-  train_seen_row(run, row, &training, &test);
+  train_seen_row(run, row, &training, &test, how ? &again : NULL);
   run->totals.seen++;
   run->totals.end_seen = at_end;
   return train_speaks() ? table_add(&run->seen, row) : CLI_OK;

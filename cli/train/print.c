@@ -72,6 +72,17 @@ static void print_seen(FILE *out, const train_run *run, const char *what, int te
   fputc('\n', out);
 }
 
+/* Prints the second evaluation of the test set, if the run has one. */
+static void print_again(FILE *out, const train_run *run) {
+  const double *seen = train_seen_again(run, train_last_seen(run));
+  if (!seen) return;
+  fprintf(out, "%-12s loss %s", "test again", ROUNDED(seen[SEEN_AGAIN_LOSS], 6));
+  if (isfinite(seen[SEEN_AGAIN_ACCURACY])) fprintf(out, ", accuracy %.4f", seen[SEEN_AGAIN_ACCURACY]);
+  if (isfinite(seen[SEEN_AGAIN_R2])) fprintf(out, ", R^2 %s", ROUNDED(seen[SEEN_AGAIN_R2], 6));
+  fprintf(out,
+          train_again(run) == HU_SEE_BINARY32 ? ", without roundings\n" : ", of the weights, not their averages\n");
+}
+
 const char *train_model_key(const train_run *run) {
   return *hu_trainer_get(run->trainer, "model.file") ? "model.file" : "model.net";
 }
@@ -89,6 +100,7 @@ void train_print(FILE *out, const train_run *run, double seconds) {
           (unsigned long long)train_skipped(run));
   if (seen) print_seen(out, run, "training", 0);
   if (seen) print_seen(out, run, "test", 1);
+  if (seen) print_again(out, run);
   fprintf(out, "%-12s %llu not zero, %llu of them (%.2f %%) did not change the weight\n", "updates",
           (unsigned long long)totals->updates.moved, (unsigned long long)totals->updates.lost,
           totals->updates.moved ? 100.0 * (double)totals->updates.lost / (double)totals->updates.moved : 0);
@@ -143,6 +155,10 @@ void train_json(FILE *out, const train_run *run, double seconds) {
            JSON(train_skipped(run)));
   if (seen) json_seen(out, run, "training", 0);
   if (seen) json_seen(out, run, "test", 1);
+  const double *again = seen ? train_seen_again(run, seen) : NULL;
+  if (again)
+    cli_json(out, "  'again': {'loss': ?, 'accuracy': ?, 'r2': ?},\n", JSON(again[SEEN_AGAIN_LOSS]),
+             cli_known(again[SEEN_AGAIN_ACCURACY]), cli_known(again[SEEN_AGAIN_R2]));
   cli_json(out, "  'updates': {'moved': ?, 'lost': ?},\n", JSON(totals->updates.moved), JSON(totals->updates.lost));
   cli_json(out, "  'events': {'overflow': ?, 'underflow': ?},\n  'low': ?,\n", JSON(totals->overflow),
            JSON(totals->underflow), cli_known(train_mean_low(run)));

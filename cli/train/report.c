@@ -161,6 +161,9 @@ static void cards(FILE *out, const train_run *run) {
   if (seen) page_card(out, "loss, test", "%s", ROUNDED(seen[SEEN_TEST_LOSS], 6));
   if (seen && isfinite(seen[SEEN_TEST_ACCURACY])) page_card(out, "accuracy, test", "%.4f", seen[SEEN_TEST_ACCURACY]);
   if (seen && isfinite(seen[SEEN_TEST_R2])) page_card(out, "R\xc2\xb2, test", "%.4f", seen[SEEN_TEST_R2]);
+  const double *again = seen ? train_seen_again(run, seen) : NULL;
+  if (again && isfinite(again[SEEN_AGAIN_ACCURACY]))
+    page_card(out, "accuracy, test again", "%.4f", again[SEEN_AGAIN_ACCURACY]);
   if (seen) other_cards(out, run, seen);
   page_card(out, "updates lost", "%.4f",
             run->totals.updates.moved ? (double)run->totals.updates.lost / (double)run->totals.updates.moved : 0);

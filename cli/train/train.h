@@ -49,7 +49,11 @@ enum {
   SEEN_TEST_HIT = SEEN_PAIR_COLUMNS, /* of those that are ranked, too */
   SEEN_TEST_NDCG,
   SEEN_RANKED_COLUMNS,
-  SEEN_MOST = SEEN_RANKED_COLUMNS
+  SEEN_AGAIN_LOSS = 0, /* behind those of the run, where run.again asks for them */
+  SEEN_AGAIN_ACCURACY,
+  SEEN_AGAIN_R2,
+  SEEN_AGAIN_COLUMNS,
+  SEEN_MOST = SEEN_RANKED_COLUMNS + SEEN_AGAIN_COLUMNS
 };
 
 /* Steps to a row of the log, epochs to an evaluation, if nothing else is asked for. */
@@ -95,6 +99,7 @@ typedef struct train_run {
   const char **sets;
   size_t set_count;
   table log, seen, over, followed, history;
+  const char *seen_names[SEEN_MOST];
   followed *follow; /* of --follow */
   size_t follows;
   char **follow_names; /* columns of `followed` */
@@ -169,8 +174,14 @@ typedef struct train_seen_kind {
   size_t count;
 } train_seen_kind;
 const train_seen_kind *train_seen_kind_of(const train_run *run);
-/* Writes what evaluations found, in its columns. */
+/* Writes the names of a run's columns, and returns their number. */
+size_t train_seen_names(const train_run *run, const char *names[SEEN_MOST]);
+/* Writes what evaluations found, in its columns; again: NULL without run.again. */
 void train_seen_row(const train_run *run, double row[SEEN_MOST], const hu_trainer_seen *training,
-                    const hu_trainer_seen *test);
+                    const hu_trainer_seen *test, const hu_trainer_seen *again);
+/* Returns what the second evaluation of the test set found, in a row; NULL without run.again. */
+const double *train_seen_again(const train_run *run, const double *row);
+/* Returns HU_SEE_ bits of that evaluation; 0: there is none. */
+unsigned train_again(const train_run *run);
 
 #endif

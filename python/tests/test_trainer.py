@@ -255,6 +255,29 @@ def test_log():
             call()
 
 
+@pytest.mark.parametrize('again', ['binary32', 'weights'])
+def test_evaluated_twice(again, tmp_path):
+    """Rows of the command, columns of the log and single evaluations."""
+    config = dict(SMALL, **{'optimizer.average': 0.9, 'run.again': again})
+    trainer = Trainer(config)
+    seen = trainer.run(every=100, evaluate_every=6).evaluations
+    (tmp_path / 'x.ini').write_text(''.join('[{}]\n{} = {}\n'.format(*key.split('.'), value) for key, value in config.items()))
+    said = called('train', tmp_path / 'x.ini', '--json', '-q', '-o', tmp_path / 'run')
+    assert said.returncode == 0, said.stderr
+    rows = table(tmp_path / 'run' / 'evaluations.csv')
+    assert list(rows) == list(seen) and list(rows)[-3:] == ['again_loss', 'again_accuracy', 'again_r2']
+    for name, column in rows.items():
+        assert column.tobytes() == seen[name].astype(np.float64).tobytes(), name
+    other = trainer.evaluate('test', averaged=again != 'weights', rounded=again != 'binary32')
+    first = trainer.evaluate('test')
+    assert other.loss == seen['again_loss'][-1] != first.loss == seen['test_loss'][-1]
+    last = json.loads(said.stdout)['again']
+    assert (last['loss'], last['accuracy'], last['r2']) == (other.loss, other.accuracy, None)
+    plain = Trainer(dict(SMALL))
+    plain.run()
+    assert plain.digest == trainer.digest and plain.evaluate('test').loss == trainer.evaluate('test', averaged=False).loss
+
+
 def whole_run():
     trainer = Trainer(SMALL)
     trainer.run()

@@ -400,7 +400,7 @@ RUNS = {
     'kahan': {'optimizer.update': 'kahan', 'optimizer.momentum': 0.5, 'gradient.clip': 0.5},
     'tensors': {**ALL, 'loss.scale': 1024, 'run.batch': 70},
     'averages': {'optimizer.average': 0.9, 'optimizer.momentum': 0.9, 'optimizer.averaged': '*.weight,linear1.bias'},
-    'counted averages': {'optimizer.average': 0.6, 'optimizer.average_counts': 'yes', 'optimizer.weights': 'binary32'},
+    'counted averages': {**ALL, 'optimizer.average': 0.6, 'optimizer.average_counts': 'yes'},
     'accumulated': {**ALL, **OPERANDS, 'run.accumulate': 3, 'dropout': 0.3, 'loss.scale': 3},
 }
 

@@ -27,6 +27,8 @@ hu_status hui_start_averages(hu_trainer *trainer) {
 
 static hu_status check_keys(const hu_run_keys *keys, char *why) {
   char lost[HU_CONSTANT_WHY_MAX];
+  if (keys->average == 0 && keys->again == AGAIN_WEIGHTS)
+    return hui_say(why, HU_E_TRAIN, "run.again: weights, and optimizer.average is 0, so that nothing is averaged");
   if (keys->average == 0 && (*keys->averaged || keys->average_counts))
     return hui_say(why, HU_E_TRAIN, "optimizer.%s: optimizer.average is 0, so that nothing is averaged",
                    *keys->averaged ? "averaged" : "average_counts");

@@ -13,6 +13,7 @@ static const char *const sets[] = {"digits",   "gratings", "text",   "least_squa
                                    "cifar10",  "cifar100", "mnist",  "npy",           "words",   "movielens",
                                    "parallel", "criteo",   "clicks", "images",        NULL};
 static const char *const rests[] = {"drop", "keep", NULL};
+static const char *const agains[] = {"none", "binary32", "weights", NULL};
 static const char *const normalised[] = {"set", "means", "image", NULL};
 static const char *const numberings[] = {"first", "count", NULL};
 static const char *const held[] = {"test", "valid", NULL};
@@ -72,6 +73,9 @@ static const hu_run_key keys[] = {
           "epochs that are cut into batches as one stream, so that batches cross epochs; 10: as ResNet in TensorFlow"),
     WORD(rest, "run.rest", "drop", rests,
          "examples at the end of a stream that are less than a batch: drop, or keep: a smaller batch"),
+    LISTED(WORD, AT(again), "run.again", "none", 0, agains,
+           "what the test set is evaluated with a second time: none, binary32 (nothing is rounded) or weights (the "
+           "weights themselves, in place of optimizer.average's averages)"),
     RANGE(COUNT, AT(threads), "run.threads", "1", 0, 0, 256, "threads; 0: as many as there are processors, up to 256"),
     LISTED(WORD, AT(device), "run.device", "cpu", 0, devices, "what computes: cpu or cuda"),
 

@@ -32,6 +32,7 @@ enum {
 };
 enum { LOSS_DEFAULT, LOSS_CROSS_ENTROPY, LOSS_SQUARED_ERROR, LOSS_ABSOLUTE_ERROR, LOSS_SMOOTH_L1, LOSS_LOGISTIC };
 enum { NORMALISE_SET, NORMALISE_MEANS, NORMALISE_IMAGE };
+enum { AGAIN_NONE, AGAIN_BINARY32, AGAIN_WEIGHTS };
 enum { EXEMPT_NONE = 0, EXEMPT_FIRST = 1, EXEMPT_LAST = 2, EXEMPT_BOTH = 3 };
 enum { AFTER_FORWARD, AFTER_BACKWARD, AFTER_BOTH };
 enum { FEEDBACK_NONE, FEEDBACK_OWN, FEEDBACK_SUM };
@@ -46,6 +47,7 @@ typedef struct hu_own_accum {
 /* The values of keys, read. Texts are those of the trainer's table. */
 typedef struct hu_run_keys {
   uint64_t seed, batch, accumulate, stream, rest, epochs, steps, threads, device;
+  uint64_t again; /* AGAIN_: what evaluations of the test set are made with a second time */
   uint64_t set, count, test, size, classes, features, window, users, items, rank, implicit, raw, coarse, augment,
       data_seed;
   double deviation, noise;

@@ -65,15 +65,20 @@ class Memory(NamedTuple):
 _TOTALS = ('step', 'epoch', 'taken', 'skipped', 'moved', 'lost', 'promoted')
 _SEEN = ('step', 'epochs', 'training_loss', 'training_accuracy', 'training_r2', 'test_loss', 'test_accuracy', 'test_r2')
 
-# What evaluations of some data sets have besides: the column, the set (0: training, 1: test), the field of `Seen`.
+# What evaluations of some runs have besides: the column, the set (0: training, 1: test, 2: test again), the field of `Seen`.
 _Besides = Tuple[Tuple[str, int, str], ...]
 _LANGUAGE: _Besides = (('training_perplexity', 0, 'perplexity'), ('test_perplexity', 1, 'perplexity'))
 _PARALLEL: _Besides = _LANGUAGE + (('test_bleu', 1, 'bleu'),)
 _PAIRS: _Besides = (('training_auc', 0, 'auc'), ('test_auc', 1, 'auc'))
+_AGAIN: _Besides = tuple(('again_' + field, 2, field) for field in ('loss', 'accuracy', 'r2'))
 _RANKED: _Besides = _PAIRS + (('test_hit_rate_10', 1, 'hit'), ('test_ndcg_10', 1, 'ndcg'))
 
 
 def _besides(config: Mapping[str, str]) -> _Besides:
+    return _of_set(config) + (_AGAIN if config['run.again'] != 'none' else ())
+
+
+def _of_set(config: Mapping[str, str]) -> _Besides:
     if config['data.set'] == 'ratings' and config['data.implicit'] == 'yes':
         return _PAIRS
     return {'text': _LANGUAGE, 'words': _LANGUAGE, 'parallel': _PARALLEL, 'movielens': _RANKED, 'criteo': _PAIRS,
@@ -86,7 +91,7 @@ class Log(Dict[str, np.ndarray]):
     Columns are the fields of `Report`, with those of `Counts` behind "forward_" and "backward_" ("forward_overflow").
     Counts are int64, `taken` is bool, all others are float64. ``log.evaluations`` is a dict of the same kind, with the
     columns of evaluations.csv: step, epochs, training_loss, training_accuracy, training_r2, test_loss, test_accuracy,
-    test_r2; those of language models, and of pairs of users and items, are behind them.
+    test_r2; those of language models, of pairs of users and items, and of `run.again` are behind them.
     """
 
     def __init__(self, reports: Sequence[Report] = (), seen: Sequence[Tuple[float, ...]] = (),
@@ -334,7 +339,10 @@ class Trainer:
         if expected:
             self._rows.append(report)
         if evaluate_every and (report.step % evaluate_every == 0 or self.done):
-            seen = self.evaluate('train'), self.evaluate('test')
+            again = self.config['run.again']
+            seen = [self.evaluate('train'), self.evaluate('test')]
+            if again != 'none':
+                seen.append(self.evaluate('test', averaged=again != 'weights', rounded=again != 'binary32'))
             besides = [getattr(seen[at], field) for _, at, field in self._besides]
             self._seen.append((report.step, report.step / self.steps_an_epoch, *seen[0][:3], *seen[1][:3], *besides))
         ends = bool(callback(report)) if callback else False
