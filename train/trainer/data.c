@@ -159,6 +159,7 @@ static hu_status draw_training(hu_trainer *trainer) {
 }
 
 hu_status hui_draw_training(hu_trainer *trainer) {
+  if (trainer->buckets.count) return hui_draw_bucket(trainer), HU_OK;
   hu_status status = draw_training(trainer);
   size_t samples = trainer->source.text ? trainer->samples : trainer->order.given;
   if (status == HU_OK) hui_count_labels(trainer, samples, samples);
@@ -166,6 +167,7 @@ hu_status hui_draw_training(hu_trainer *trainer) {
 }
 
 hu_status hui_feed_part(hu_trainer *trainer, hu_net *net, size_t part) {
+  if (trainer->buckets.count && net == trainer->buckets.net) return hui_feed_bucket(trainer, net, part);
   const hu_data *data = &trainer->source.training;
   size_t numbers = trainer->source.text ? trainer->source.window : hu_data_features(data);
   size_t rows = hui_net_rows(trainer->net, trainer->ends.output),

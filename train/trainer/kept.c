@@ -67,10 +67,13 @@ static size_t size_of(const hu_parameter *parameter) { return parameter->rows * 
 
 static void copy(hu_net *net, size_t n, float *z, const float *x) { hui_do_each(net, HU_RUN_COPY, n, z, x, NULL, 0); }
 
+/* A net for shorter samples may have the first rows of a parameter alone: the others have no gradient. */
 void hui_keep_gradients(hu_net *net, float *row) {
   for (int i = 0; i < net->parameters; i++) {
-    copy(net, size_of(&net->parameter[i]), row, net->parameter[i].dtheta);
-    row += size_of(&net->parameter[i]);
+    const size_t n = size_of(&net->parameter[i]), all = net->first ? size_of(&net->first->parameter[i]) : n;
+    copy(net, n, row, net->parameter[i].dtheta);
+    if (n < all) hui_do_fill(net, all - n, row + n, 0);
+    row += all;
   }
 }
 

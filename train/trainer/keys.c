@@ -73,6 +73,13 @@ static const hu_run_key keys[] = {
           "epochs that are cut into batches as one stream, so that batches cross epochs; 10: as ResNet in TensorFlow"),
     WORD(rest, "run.rest", "drop", rests,
          "examples at the end of a stream that are less than a batch: drop, or keep: a smaller batch"),
+    COUNT(tokens, "run.tokens", "0", 0, WHOLE,
+          "parallel: tokens of a batch, whose sentences are of one bucket and padded to its length; run.batch is then "
+          "that of evaluations; 0: run.batch pairs of any length"),
+    COUNT(bucket_first, "run.bucket_first", "8", 1, 65536,
+          "run.tokens: the most tokens of a sentence in the first bucket"),
+    NUMBER(bucket_step, "run.bucket_step", "1.1", 1, 65536,
+           "run.tokens: how many times as long the next bucket is, rounded down, and at least a token longer"),
     LISTED(WORD, AT(again), "run.again", "none", 0, agains,
            "what the test set is evaluated with a second time: none, binary32 (nothing is rounded) or weights (the "
            "weights themselves, in place of optimizer.average's averages)"),

@@ -6,17 +6,20 @@
 
 hu_status hui_open_batches(const hu_trainer *trainer, hu_batches *order, hu_batch_state state) {
   const hu_run_keys *keys = &trainer->keys;
+  if (trainer->buckets.count && state.position > trainer->buckets.batches) return HU_E_SHAPE;
+  if (trainer->buckets.count) return hu_batches_open(order, trainer->source.training.count, 1, state);
   return hu_batches_open_streams(order, trainer->source.training.count, trainer->samples, keys->stream, (int)keys->rest,
                                  state);
 }
 
 /* Steps of a stream. */
 static uint64_t steps_a_stream(const hu_trainer *trainer) {
+  if (trainer->buckets.count) return trainer->buckets.batches;
   return trainer->source.text ? trainer->steps_an_epoch : hu_batches_of_epochs(&trainer->order, trainer->keys.stream);
 }
 
 uint64_t hui_steps_of_epochs(const hu_trainer *trainer, uint64_t epochs) {
-  if (trainer->source.text) return epochs * trainer->steps_an_epoch;
+  if (trainer->source.text || trainer->buckets.count) return epochs * trainer->steps_an_epoch;
   return epochs / trainer->keys.stream * steps_a_stream(trainer) +
          hu_batches_of_epochs(&trainer->order, epochs % trainer->keys.stream);
 }
@@ -30,7 +33,7 @@ uint64_t hui_epoch_of(const hu_trainer *trainer, uint64_t step) {
 /* ---- the net of the last batch ---- */
 
 static size_t examples_left(const hu_trainer *trainer) {
-  if (trainer->source.text || !trainer->keys.rest) return 0;
+  if (trainer->buckets.count || trainer->source.text || !trainer->keys.rest) return 0;
   return (size_t)(trainer->keys.stream * trainer->source.training.count % trainer->samples);
 }
 
@@ -54,6 +57,13 @@ static hu_status check_streams(const hu_trainer *trainer, char *why) {
   return other ? hui_say(why, HU_E_TRAIN, "run.rest: keep does not go with %s", other) : HU_OK;
 }
 
+hu_status hui_make_rest_row(hu_trainer *trainer) {
+  const size_t numbers = hui_gradient_numbers(trainer->net) + hui_running_numbers(trainer->net);
+  trainer->rest.row =
+      trainer->net->engine->allocate(trainer->net->self, (numbers ? numbers : 1) * sizeof *trainer->rest.row);
+  return trainer->rest.row ? HU_OK : HU_E_MEMORY;
+}
+
 hu_status hui_make_rest(hu_trainer *trainer, char *why) {
   hu_rest *rest = &trainer->rest;
   hu_model_ends ends;
@@ -62,9 +72,9 @@ hu_status hui_make_rest(hu_trainer *trainer, char *why) {
   const size_t left = examples_left(trainer);
   if (status != HU_OK || !left) return status;
   rest->net = hui_net_new_beside(trainer->net, left);
-  const size_t numbers = hui_gradient_numbers(trainer->net) + hui_running_numbers(trainer->net);
-  rest->row = trainer->net->engine->allocate(trainer->net->self, (numbers ? numbers : 1) * sizeof *rest->row);
-  if (!rest->net || !rest->row) return HU_E_MEMORY;
+  status = hui_make_rest_row(trainer);
+  if (!rest->net) return HU_E_MEMORY;
+  if (status != HU_OK) return status;
   return hui_add_layers(trainer, rest->net, &ends, &loss, why);
 }
 
@@ -76,8 +86,7 @@ void hui_close_rest(hu_trainer *trainer) {
 }
 
 /* Running statistics go there and come back; gradients come back. */
-static hu_status run_rest(hu_trainer *trainer, float scale, float *loss) {
-  hu_net *net = trainer->rest.net;
+static hu_status run_beside(hu_trainer *trainer, hu_net *net, float scale, float *loss) {
   float *running = trainer->rest.row + hui_gradient_numbers(trainer->net);
   hui_net_follow(net);
   hu_status status = hui_net_round_parameters(trainer->net);
@@ -96,14 +105,14 @@ static hu_status run_rest(hu_trainer *trainer, float scale, float *loss) {
   return hui_done(trainer->net);
 }
 
-hu_status hui_pass_rest(hu_trainer *trainer, float scale, hu_pass *pass) {
+hu_status hui_pass_beside(hu_trainer *trainer, hu_net *net, float scale, hu_pass *pass) {
   float loss = 0;
-  hu_net_forget_counts(trainer->rest.net);
-  hu_status status = run_rest(trainer, scale, &loss);
+  hu_net_forget_counts(net);
+  hu_status status = run_beside(trainer, net, scale, &loss);
   if (status != HU_OK) return status;
   pass->loss = (double)loss;
-  if (pass->needs_largest) pass->largest = hui_largest_gradient(trainer->rest.net, trainer->loss);
+  if (pass->needs_largest) pass->largest = hui_largest_gradient(net, trainer->loss);
   hui_count_tensors(trainer, &pass->counted);
-  hui_count_net(trainer->rest.net, 0, &pass->counted);
+  hui_count_net(net, 0, &pass->counted);
   return HU_OK;
 }

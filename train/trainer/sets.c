@@ -315,10 +315,10 @@ void hui_close_source(hu_trainer *trainer) {
   memset(source, 0, sizeof *source);
 }
 
-static void set_parallel_sizes(hu_model_sizes *sizes, const hu_parallel *parallel) {
+static void set_parallel_sizes(hu_model_sizes *sizes, const hu_parallel *parallel, size_t steps) {
   if (!parallel->window) return;
   sizes->height = sizes->width = sizes->channels = 0;
-  sizes->steps = parallel->window;
+  sizes->steps = steps ? steps : parallel->window;
   sizes->source_vocabulary = parallel->source_kinds;
   sizes->vocabulary = sizes->outputs = parallel->target_kinds;
 }
@@ -344,7 +344,7 @@ hu_model_sizes hui_sizes_of_source(const hu_trainer *trainer) {
                                       : hu_model_sizes_of_data(&source->training);
   sizes.users = source->movielens.item ? source->movielens.users : trainer->keys.users;
   sizes.items = source->movielens.item ? source->movielens.items : trainer->keys.items;
-  set_parallel_sizes(&sizes, &source->parallel);
+  set_parallel_sizes(&sizes, &source->parallel, trainer->buckets.steps);
   set_click_sizes(&sizes, trainer);
   if (hui_is_logistic(trainer)) sizes.outputs = 1;
   return sizes;

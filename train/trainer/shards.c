@@ -123,23 +123,34 @@ static size_t pass_number(const hu_trainer *trainer, size_t batch, size_t k) {
 
 static hu_status pass_shard(hu_trainer *trainer, size_t batch, size_t k, float scale, int largest) {
   hu_shards *shards = &trainer->shards;
+  hu_net *net = trainer->buckets.count ? trainer->buckets.net : trainer->net;
   float loss;
-  trainer->net->shard = pass_number(trainer, batch, k);
-  hui_take_running(trainer->net, shards->before);
-  hu_status status = hui_done(trainer->net);
-  if (status == HU_OK) status = hui_feed_part(trainer, trainer->net, trainer->net->shard);
-  if (status == HU_OK) status = hu_net_forward(trainer->net, 1, &loss);
-  if (status == HU_OK) status = hu_net_backward(trainer->net, scale);
-  if (status == HU_OK) status = keep_shard(trainer, trainer->net, k, loss, largest);
-  hui_keep_running(trainer->net, shards->statistic.there + k * shards->running);
-  return status == HU_OK ? hui_done(trainer->net) : status;
+  net->shard = pass_number(trainer, batch, k);
+  hui_take_running(net, shards->before);
+  hu_status status = hui_done(net);
+  if (status == HU_OK) status = hui_feed_part(trainer, net, net->shard);
+  if (status == HU_OK) status = hu_net_forward(net, 1, &loss);
+  if (status == HU_OK) status = hu_net_backward(net, scale);
+  if (status == HU_OK) status = keep_shard(trainer, net, k, loss, largest);
+  hui_keep_running(net, shards->statistic.there + k * shards->running);
+  return status == HU_OK ? hui_done(net) : status;
+}
+
+/* The net of a bucket becomes as that of the trainer is, which rounds the weights for it. */
+static hu_status follow_bucket(hu_trainer *trainer) {
+  hu_status status = hui_build_bucket(trainer);
+  if (status != HU_OK) return status;
+  hui_net_follow(trainer->buckets.net);
+  hu_net_forget_counts(trainer->buckets.net);
+  return hui_net_round_parameters(trainer->net);
 }
 
 /* One after another, from the last one to the first, so that what stays in the net of the first process is always that
  * of shard 0. The weights are rounded for the first pass of a step alone. */
 static hu_status pass_own(hu_trainer *trainer, size_t batch, float scale, int largest) {
   hu_shards *shards = &trainer->shards;
-  hu_status status = HU_OK;
+  hu_status status = trainer->buckets.count ? follow_bucket(trainer) : HU_OK;
+  if (status != HU_OK) return status;
   trainer->net->fault = HU_OK;
   hui_keep_running(trainer->net, shards->before);
   for (size_t k = shards->own; k-- > 0 && status == HU_OK;) {
@@ -259,6 +270,10 @@ static hu_status pass_shards(hu_trainer *trainer, float scale, hu_pass *pass) {
   }
   if (status != HU_OK) return status;
   hui_count_tensors(trainer, &pass->counted);
+  if (trainer->buckets.count) {
+    hui_count_net(trainer->buckets.net, 0, &pass->counted);
+    trainer->net->training = trainer->net->trained = 1;
+  }
   status = share(trainer, &pass->counted);
   if (status == HU_OK) status = join_gradients(trainer, scale);
   for (size_t i = 0; i < shards->count; i++) {
@@ -308,7 +323,11 @@ hu_status hui_make_pass(hu_trainer *trainer, float scale, hu_pass *pass) {
   hu_status status = hui_done(trainer->net);
   if (status == HU_OK) status = hui_draw_training(trainer);
   trainer->rest.passed = status == HU_OK && trainer->rest.net && trainer->order.given < trainer->samples;
-  if (trainer->rest.passed) return hui_pass_rest(trainer, scale, pass);
+  if (trainer->rest.passed) return hui_pass_beside(trainer, trainer->rest.net, scale, pass);
+  if (status == HU_OK && trainer->buckets.count && shards->count == 1) {
+    status = hui_build_bucket(trainer);
+    return status == HU_OK ? hui_pass_beside(trainer, trainer->buckets.net, scale, pass) : status;
+  }
   if (status == HU_OK)
     status = shards->count > 1 ? pass_shards(trainer, scale, pass) : pass_batches(trainer, scale, pass);
   trainer->net->same_weights = 0;

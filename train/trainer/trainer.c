@@ -64,6 +64,7 @@ static void end_run(hu_trainer *trainer) {
   hui_close_ramping(trainer);
   hui_close_rest(trainer);
   hui_close_averages(trainer);
+  hui_close_buckets(trainer);
   hui_close_shards(trainer);
   hu_precision_free(trainer->plan);
   hu_net_free(trainer->net);
@@ -172,7 +173,9 @@ static hu_status set_rules(hu_trainer *trainer, char *why) {
 static void set_length(hu_trainer *trainer) {
   const hu_run_keys *keys = &trainer->keys;
   size_t count = trainer->source.text ? trainer->source.split / trainer->source.window : trainer->source.training.count;
-  trainer->steps_an_epoch = trainer->source.text ? count / trainer->samples : hu_batches_of_epochs(&trainer->order, 1);
+  trainer->steps_an_epoch = trainer->buckets.count ? trainer->buckets.batches
+                            : trainer->source.text ? count / trainer->samples
+                                                   : hu_batches_of_epochs(&trainer->order, 1);
   trainer->steps = keys->steps ? keys->steps : hui_steps_of_epochs(trainer, keys->epochs);
 }
 
@@ -201,9 +204,11 @@ static HU_NOINLINE hu_status begin(hu_trainer *trainer, const char *folder, char
   if (status == HU_OK) status = hui_open_shards(trainer, why);
   if (status == HU_OK) status = hui_open_source(trainer, folder, why);
   if (status == HU_OK) status = hui_build_nets(trainer, why);
+  if (status == HU_OK) status = hui_make_buckets(trainer, why);
   if (status != HU_OK) return status;
   hu_batch_state start = {keys->seed, 0, 0};
-  if (!trainer->source.text && trainer->samples > trainer->source.training.count) return too_large(keys, why);
+  if (!trainer->source.text && !trainer->buckets.count && trainer->samples > trainer->source.training.count)
+    return too_large(keys, why);
   if (!trainer->source.text) status = hui_open_batches(trainer, &trainer->order, start);
   if (status != HU_OK) return hui_say(why, status, "run.batch: %s", hu_status_text(status));
   set_length(trainer);
@@ -211,6 +216,7 @@ static HU_NOINLINE hu_status begin(hu_trainer *trainer, const char *folder, char
   trainer->begun = 1;
   trainer->stall.factor = 1;
   status = hui_make_buffers(trainer, why);
+  if (status == HU_OK) status = hui_make_bucket_buffers(trainer);
   if (status == HU_OK) status = hui_make_rest(trainer, why);
   if (status == HU_OK) status = hui_make_shards(trainer);
   if (status == HU_OK) status = hui_make_feedback(trainer);

@@ -47,6 +47,8 @@ typedef struct hu_own_accum {
 /* The values of keys, read. Texts are those of the trainer's table. */
 typedef struct hu_run_keys {
   uint64_t seed, batch, accumulate, stream, rest, epochs, steps, threads, device;
+  uint64_t tokens, bucket_first; /* tokens: 0: batches have run.batch samples */
+  double bucket_step;
   uint64_t again; /* AGAIN_: what evaluations of the test set are made with a second time */
   uint64_t set, count, test, size, classes, features, window, users, items, rank, implicit, raw, coarse, augment,
       data_seed;
@@ -181,6 +183,39 @@ typedef struct hu_rest {
   int passed;  /* 1: the last pass for training was one of this net */
 } hu_rest;
 
+/* Sentences of about one length: those that have more tokens than the bucket before allows. */
+typedef struct hu_bucket {
+  size_t length; /* the most tokens of a sentence, to which others are padded */
+  size_t size;   /* pairs of a batch */
+  size_t pairs;  /* pairs for training */
+  size_t first;  /* of these, in hu_buckets.sorted */
+} hu_bucket;
+typedef struct hu_token_batch {
+  size_t bucket;
+  size_t first; /* pair, in hu_buckets.sorted */
+} hu_token_batch;
+/* Batches by tokens (run.tokens). */
+typedef struct hu_buckets {
+  hu_bucket *bucket;
+  size_t count;          /* 0: batches have run.batch samples */
+  size_t batches;        /* of an epoch */
+  uint32_t *of;          /* the bucket of each pair for training */
+  uint32_t *order;       /* pairs of an epoch as they come */
+  uint32_t *sorted;      /* the same bucket by bucket */
+  hu_token_batch *batch; /* of an epoch, in their order */
+  uint64_t ordered;      /* the epoch that these are of */
+  size_t *met;           /* where the next pair of each bucket goes, while they are sorted */
+  uint32_t *label;       /* labels of a pair */
+  size_t now;            /* the bucket of the batch in these: */
+  float *x;
+  uint32_t *labels;
+  double counted; /* labels per pass */
+  hu_net *net;    /* of bucket `built` */
+  size_t built;
+  hu_model_ends ends;
+  size_t steps; /* of the net that is being built; 0: data.window */
+} hu_buckets;
+
 /* Moving averages of weights, each as large as its parameter and in the engine's memory. */
 typedef struct hu_averages {
   float **of; /* one a parameter, NULL where it has none; NULL: no parameter has one */
@@ -211,6 +246,7 @@ struct hu_trainer {
   hu_trial trial;
   hu_rest rest;
   hu_averages averages;
+  hu_buckets buckets;
   hu_net *net;
   hu_model model;     /* what is built: keys.model, or model.file */
   char *network;      /* the text of model.file; NULL: it has not been read */
@@ -357,8 +393,21 @@ uint64_t hui_epoch_of(const hu_trainer *trainer, uint64_t step);
 /* Builds the net of the last batch, if it is smaller and kept; frees it. */
 hu_status hui_make_rest(hu_trainer *trainer, char *why);
 void hui_close_rest(hu_trainer *trainer);
-/* Runs the last batch forward and backward; the gradients are then the trainer's. */
-hu_status hui_pass_rest(hu_trainer *trainer, float scale, hu_pass *pass);
+/* Allocates what goes between the trainer's net and one beside it. */
+hu_status hui_make_rest_row(hu_trainer *trainer);
+/* Runs a batch of another shape forward and backward in a net beside the trainer's, which then has the gradients. */
+hu_status hui_pass_beside(hu_trainer *trainer, hu_net *net, float scale, hu_pass *pass);
+
+/* ---- batches by tokens (buckets.c) ---- */
+/* Sorts the training set into buckets, and tries their nets, if run.tokens asks for it. */
+hu_status hui_make_buckets(hu_trainer *trainer, char *why);
+hu_status hui_make_bucket_buffers(hu_trainer *trainer);
+void hui_close_buckets(hu_trainer *trainer);
+/* Draws the next batch; builds its net, if there is another one; feeds a part of it. */
+void hui_draw_bucket(hu_trainer *trainer);
+hu_status hui_build_bucket(hu_trainer *trainer);
+hu_status hui_feed_bucket(hu_trainer *trainer, hu_net *net, size_t part);
+
 /* Adds the layers of the model and its losses to a net; *loss is the loss's value (build.c). */
 hu_status hui_add_layers(hu_trainer *trainer, hu_net *net, hu_model_ends *ends, int *loss, char *why);
 /* Return how many numbers the gradients of all parameters, and all running statistics, have (shards.c). */

@@ -137,6 +137,16 @@ HU_API HU_MUST_CHECK hu_status hu_trainer_set_ranks(hu_trainer *trainer, const h
  * precision.history. Values of the net that are looked at after such a step are those of the step before it; gradients
  * and counts of roundings are its own. */
 
+/* ---- batches by tokens ----
+ *
+ * With run.tokens = N pairs of sentences (data.set = parallel) are in buckets by length, and a batch has about N tokens
+ * of one bucket: docs/training/data.md section 4 says which pairs, and in which order. It is a pass of a net for
+ * sentences of the bucket's length, which reads the run's weights. An epoch has a number of steps of its own
+ * (hu_trainer_steps_an_epoch). The net of hu_trainer_net is that of evaluations, of run.batch pairs in whole windows:
+ * after a step its gradients of parameters and the counts of roundings are those of the step, its values are not, and
+ * hu_trainer_memory_of is of its shape. HU_E_TRAIN of hu_trainer_begin: another data set, no bucket with enough pairs
+ * for a batch, a network with other layers for another length, or a key that it does not go with (named there). */
+
 /* ---- accumulated gradients ----
  *
  * With run.accumulate = N a step has N batches of run.batch samples each, and one update (OpenSeq2Seq's iter_size). Its
