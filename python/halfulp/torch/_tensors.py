@@ -23,6 +23,8 @@ from torch.utils._pytree import tree_map
 
 # Modules that use the parameters of modules inside without calling these.
 WHOLE = (nn.MultiheadAttention,)
+# Modules whose results are their inputs in another order.
+SHUFFLES = (nn.ChannelShuffle,)
 # Modules that compute matrix products or convolutions.
 PRODUCTS = (nn.Linear, nn.Bilinear, nn.modules.conv._ConvNd, nn.MultiheadAttention, nn.RNNBase, nn.RNNCellBase)
 
@@ -54,12 +56,18 @@ class Operator(NamedTuple):
 class Visitor:
     """What is done with each tensor of a pass."""
 
+    by_reader = False  # True: `read` is called, and shuffles of channels make no value
+
     def begin(self) -> None:
         """A pass begins."""
 
     def value(self, name: str, x: Tensor, made_by: Optional[Operator]) -> Tensor:
         """What takes the place of a value; made_by is None for value 0."""
         raise NotImplementedError
+
+    def read(self, name: str, x: Tensor) -> Tensor:
+        """What one reader gets of a value: a module without modules inside, or the caller of the model."""
+        return x
 
     def parameter(self, owner: str, name: str, p: Tensor) -> Tensor:
         """What takes the place of a parameter of the module named `owner`."""
@@ -175,6 +183,8 @@ class Hooks:
         try:
             made: List[Tensor] = []
             changed = tree_map(lambda x: self._leaving(x, frame, made), result)
+            if self.visitor.by_reader and not self.now.frames:
+                changed, frame.changed = tree_map(self._given, changed), True
             if frame.owns and not made:
                 self.visitor.without_value(frame.name, self._operator(frame, True))
             return changed if frame.changed else None
@@ -200,13 +210,27 @@ class Hooks:
             self._know(z, name)
             self.now.rounded[_place(x)] = (x, name, z)
         frame.reads = frame.reads or name
-        return z
+        return self._read(z, name) if self.visitor.by_reader and _is_reader(frame.module) else z
+
+    def _given(self, x: Any) -> Any:
+        """A tensor that the caller of the model gets."""
+        return self._read(x, self._seen(x)[1]) if _is_value(x) else x
+
+    def _read(self, z: Tensor, name: Optional[str]) -> Tensor:
+        if name is None:  # a parameter
+            return z
+        made = self.visitor.read(name, z)
+        self._know(made, name)
+        return made
 
     def _leaving(self, x: Any, frame: _Frame, made: List[Tensor]) -> Any:
         """A tensor that a module returns."""
         if not _is_value(x):
             return x
         z, _ = self._seen(x)
+        if z is None and self.visitor.by_reader and isinstance(frame.module, SHUFFLES) and frame.reads:
+            self._know(x, frame.reads)  # what it shuffled
+            return x
         if z is None:
             name = frame.name if not made else '{}[{}]'.format(frame.name, len(made))
             z = self.visitor.value(name, x, self._operator(frame, not made))
@@ -259,6 +283,11 @@ class Hooks:
     def _put_back(self, frame: _Frame) -> None:
         for part, name in frame.replaced:
             part.__dict__.pop(name, None)
+
+
+def _is_reader(module: nn.Module) -> bool:
+    """Whether its gradients are its own, not those of modules inside, and are no tensor in another order."""
+    return (isinstance(module, WHOLE) or next(module.children(), None) is None) and not isinstance(module, SHUFFLES)
 
 
 def _is_value(x: Any) -> bool:

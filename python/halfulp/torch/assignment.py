@@ -33,6 +33,8 @@ RULES = {'high': 'high', 'uniform': 'uniform', 'op': 'operator', "op'": 'operato
 _THETA = Fraction(1, 100)  # the paper's limit of the share of overflows
 _PER_KIND = 1 << 32  # children of the stream of random words (docs/training/training.md section 4)
 _VALUE, _PARAMETER = 0, 2  # and behind each of them its gradient
+_PER_READER = 1 << 22  # tensors of one reader of values (halfulp/train/precision.h)
+READINGS = 'operators', 'published'
 _GROUPS = 7 * _PER_KIND  # the child that a random order draws from (docs/training/training.md section 5)
 
 Ratio = Union[str, float, Fraction, Tuple[int, int]]
@@ -79,7 +81,8 @@ def _elements(shape: Sequence[int]) -> int:
 class _Recorder(Visitor):
     """What a pass of the sample consists of."""
 
-    def __init__(self, products: Tuple[Type[nn.Module], ...]) -> None:
+    def __init__(self, products: Tuple[Type[nn.Module], ...], reading: str) -> None:
+        self.reading, self.by_reader = reading, reading == 'published'
         self.products, self.outside, self.with_loss = products, (), False
         self._used: Set[int] = set()
         self.rows: List[_Row] = []
@@ -113,7 +116,8 @@ class _Recorder(Visitor):
         if loss and 'loss' in self.places:
             raise abi.HalfulpValueError('loss: a module of the model has this name and makes a value')
         if loss:
-            self._row('loss', (), Operator(None, None, None))
+            last = self.rows[-1].shape or (1,)  # log of the softmax, and a number of each row: two operators
+            self._row('loss', (*last[:-1], last[-1] + 1) if self.by_reader else (), Operator(None, None, None))
         self.with_loss = loss
         self.outside = tuple(name for name, p in model.named_parameters() if id(p) not in self._used)
 
@@ -122,12 +126,13 @@ class _Recorder(Visitor):
         made = self.rows[1:]
         sizes = [sum(_elements(shape) for _, shape in self.parameters.get(row.owner, ())) for row in made]
         return Layout([row.elements for row in self.rows], sizes, [row.product for row in made],
-                      [row.reads for row in made])
+                      [row.reads for row in made], reading=self.reading)
 
 
-def _recorded(model: nn.Module, sample: Any, products: Tuple[Type[nn.Module], ...], loss: bool) -> _Recorder:
+def _recorded(model: nn.Module, sample: Any, products: Tuple[Type[nn.Module], ...], loss: bool,
+              reading: str) -> _Recorder:
     """One pass of the sample, which leaves buffers and torch's generators as they were."""
-    made = _Recorder(products)
+    made = _Recorder(products, reading)
     hooks = Hooks(model, made)
     try:
         one_pass(model, sample)
@@ -220,6 +225,7 @@ class PrecisionAssignment(Visitor):
                  backward: _Candidate, limit: Optional[Tuple[int, int]], key: int) -> None:
         self.layout, self.assignment, self.limit, self.key = assignment.layout, assignment, limit, key
         self.forward, self.backward = forward, backward
+        self.reading, self.by_reader = record.reading, record.by_reader
         self.rows, self.places, self.shapes = record.rows, record.places, record.parameters
         self.operators = {row.owner: i for i, row in enumerate(record.rows[1:]) if row.owner is not None}
         used = [(owner, name) for owner, some in record.parameters.items() for name, _ in some]
@@ -236,6 +242,15 @@ class PrecisionAssignment(Visitor):
         stochastic = self.forward.stochastic or self.backward.stochastic
         self.words = stream(self.key, self.time * STEP % (1 << 64)) if stochastic else None
         self.time += 1
+        self.readers = [0] * len(self.rows)
+
+    def read(self, name: str, x: Tensor) -> Tensor:
+        """The published reading: a reader's own gradient is rounded, not the sum of all."""
+        k = self.places[name]
+        reader, self.readers[k] = self.readers[k], self.readers[k] + 1
+        number = (_VALUE + 1) * _PER_KIND + reader * _PER_READER + k
+        return ops.quantize(x, self.words, None, 'keep', self.backward.texts[int(self.assignment.dv[k])], -1,
+                            'straight_through', 0, number, False)[0]
 
     def value(self, name: str, x: Tensor, made_by: Optional[Operator]) -> Tensor:
         k = self.places.get(name)
@@ -268,8 +283,8 @@ class PrecisionAssignment(Visitor):
 
     def _round(self, x: Tensor, low: int, low_back: int, number: int, kind: int) -> Tensor:
         uses = (kind * _PER_KIND + number, (kind + 1) * _PER_KIND + number)
-        return ops.quantize(x, self.words, None, self.forward.texts[low], self.backward.texts[low_back], -1,
-                            'straight_through', *uses, False)[0]
+        back = 'keep' if self.by_reader and kind == _VALUE else self.backward.texts[low_back]
+        return ops.quantize(x, self.words, None, self.forward.texts[low], back, -1, 'straight_through', *uses, False)[0]
 
     # ---- steps ----
 
@@ -292,7 +307,8 @@ class PrecisionAssignment(Visitor):
     def _promoted(self) -> List[str]:
         """hu_assign_promote with the numbers of elements of these passes; names of what it promoted."""
         sizes = [counts.elements for counts in self.over_v], [counts.elements for counts in self.over_theta]
-        now = Assignment(Layout(*sizes, [row.product for row in self.rows[1:]], [row.reads for row in self.rows[1:]]))
+        now = Assignment(Layout(*sizes, [row.product for row in self.rows[1:]], [row.reads for row in self.rows[1:]],
+                                reading=self.reading))
         before = self.assignment.v.copy(), self.assignment.theta.copy()
         for name in ('v', 'dv', 'theta', 'dtheta'):
             setattr(now, name, getattr(self.assignment, name))  # the same arrays
@@ -393,7 +409,7 @@ def assign(model: nn.Module, rule: str = 'demote', *, sample: Any, ratio: Option
            order: Optional[str] = None, promote: Union[None, Ratio] = 'paper', low: Any = LOW,
            low_gradients: Any = LOW_GRADIENTS, high: Any = HIGH, high_gradients: Any = HIGH_GRADIENTS,
            parameter_gradients: str = 'high', loss: bool = False, key: Optional[int] = None,
-           products: Sequence[Type[nn.Module]] = ()) -> PrecisionAssignment:
+           products: Sequence[Type[nn.Module]] = (), reading: str = 'operators') -> PrecisionAssignment:
     """Keep some tensors of a model in low precision and the others in high, until `remove()` of what is returned.
 
     Tensors are the values that modules read and return, their gradients, the parameters and their gradients. Those of
@@ -430,14 +446,23 @@ def assign(model: nn.Module, rule: str = 'demote', *, sample: Any, ratio: Option
         Of random words, for stochastic roundings and order="random"; without it torch.manual_seed decides.
     products : types of modules
         More modules that are matrix products, beside those of torch and of this package.
+    reading : "operators" or "published"
+        "published": what the authors' code does where it and the paper's text differ (halfulp/train/precision.h).
+        Parameters are in the group of what their module reads; each reader's gradient of a value is rounded by itself,
+        and their sum is not; `torch.nn.ChannelShuffle` makes no value; a loss counts as two operators, and its own
+        gradient is not rounded; promotion begins at the limit. Readers are modules without modules inside, and the
+        caller of the model. Reader i of a value, in the order of the forward pass, has the words of tensor i 2^22 + the
+        value's number, for stochastic roundings.
 
     HalfulpValueError: a rule, a ratio or a rounding is invalid, or the sample went through no module. RuntimeError: the
     model has an assignment already.
     """
     kind, share = _rule(rule, ratio, order, parameter_gradients)
     limit, forward, backward = _limit(promote, kind), _Candidate(low, high), _Candidate(low_gradients, high_gradients)
+    if reading not in READINGS:
+        raise abi.HalfulpValueError('reading: {!r} is not one of {}'.format(reading, ', '.join(READINGS)))
     key = own_key(key, forward.stochastic or backward.stochastic or order == 'random')
-    record = _recorded(model, sample, PRODUCTS + (MatMul,) + tuple(products), loss)
+    record = _recorded(model, sample, PRODUCTS + (MatMul,) + tuple(products), loss, reading)
     words = Stream(_records.child(key, _GROUPS)) if order == 'random' else None
     assignment = Assignment(record.layout(), kind, ratio=share, order=order or 'largest', stream=words,
                             keep_parameter_gradients=parameter_gradients == 'high')

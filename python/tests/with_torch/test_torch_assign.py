@@ -278,3 +278,142 @@ def test_ratios_of_the_paper_network():
         plan = ht.assign(model, rule, sample=torch.zeros(50, 8), loss=True, **more)
         assert round(plan.ratio, 3) == ratio
         plan.remove()
+
+
+# ---- what the authors' code does ----
+
+class Sum(nn.Module):
+    def forward(self, x, y):
+        return x + y
+
+
+class Branches(nn.Module):
+    """A value with three readers, of which one stands in a module inside; a shortcut's product."""
+
+    def __init__(self):
+        super().__init__()
+        torch.manual_seed(5)
+        self.first, self.relu = nn.Linear(12, 16), nn.ReLU()
+        self.main = nn.Sequential(nn.Linear(16, 16), nn.ReLU(), nn.Linear(16, 8))
+        self.short, self.other = nn.Linear(16, 8), nn.Linear(16, 8)
+        self.sum, self.sums, self.last = Sum(), Sum(), nn.Linear(8, 5)
+
+    def forward(self, x):
+        y = self.relu(self.first(x))
+        return self.last(self.sums(self.sum(self.main(y), self.short(y)), self.other(y)))
+
+
+# Values: input 0, first 1, relu 2, main.0 3, main.1 4, main.2 5, short 6, sum 7, other 8, sums 9, last 10, loss 11.
+BRANCHES = [(0, True), (1, False), (2, True), (3, False), (4, True), (2, True), (5, False), (2, True), (7, False), (9, True),
+            (10, False)]  # of each operator: what it reads first, and whether it is a product
+
+
+def published_by_hand(model, x, labels, a):
+    """Values are rounded forward; what a reader gives back is rounded alone."""
+    v, dv, theta, dtheta = a
+    done = []
+
+    def keep(z):
+        done.append(ht.quantize(z, (HIGH, LOW)[v[len(done)]]))
+
+    def read(k):
+        return ht.quantize(done[k], backward=(HIGH_BACK, LOW_BACK)[dv[k]])
+
+    def product(layer, k):
+        i = len(done) - 1
+        keep(nn.functional.linear(read(k), q(layer.weight, theta[i], dtheta[i]), q(layer.bias, theta[i], dtheta[i])))
+    keep(x)
+    product(model.first, 0)
+    keep(torch.relu(read(1)))
+    product(model.main[0], 2)
+    keep(torch.relu(read(3)))
+    product(model.main[2], 4)
+    product(model.short, 2)
+    keep(read(5) + read(6))
+    product(model.other, 2)
+    keep(read(7) + read(8))
+    product(model.last, 9)
+    z = read(10)
+    keep(nn.functional.cross_entropy(z, labels))
+    return z, done[11]
+
+
+@pytest.mark.parametrize('how', [dict(rule='uniform'), dict(rule='demote', ratio='0.4'), dict(rule='op'), dict(rule="op'")], ids=str)
+def test_published_gradients(how):
+    model, x, labels = Branches(), numbers(8, 12, spread=8.0), torch.arange(8) % 5
+    x[~x.isfinite()] = 40.0
+    made = []
+    for reading in 'published', 'by hand', 'operators':
+        model.zero_grad()
+        if reading == 'by hand':
+            z, loss = published_by_hand(model, x, labels, published)
+        else:
+            plan = ht.assign(model, sample=x, loss=True, reading=reading, **how)
+            z = model(x)
+            loss = plan.loss(nn.functional.cross_entropy(z, labels))
+            plan.remove()
+            published = arrays(plan.assignment) if reading == 'published' else published
+        (1000 * loss).backward()
+        made.append([z.detach(), loss.detach()] + [p.grad.clone() for p in model.parameters()])
+    for a, b in zip(*made[:2]):
+        same(a, b)
+    assert any(not torch.equal(bits(a), bits(b)) for a, b in zip(made[1], made[2]))
+
+
+def test_published_groups():
+    """Parameters are in the group of the value that they are multiplied by; the loss counts twice."""
+    model, x = Branches(), plain(8, 12)
+    values = [96, 128, 128, 128, 128, 64, 64, 64, 64, 64, 40, 40 + 8]
+    thetas = [208, 0, 272, 0, 136, 136, 0, 136, 0, 45, 0]
+    groups, now = [], []
+    for k in range(12):
+        now.append(k)
+        if k == 11 or BRANCHES[k][1]:
+            groups.append(now)
+            now = []
+
+    def size(group):
+        own = sum(n for n, (reads, _) in zip(thetas, BRANCHES) if reads in group)
+        return 2 * (sum(values[k] for k in group) + own)
+    total = 2 * (sum(values) + sum(thetas))
+    assert sum(map(size, groups)) == total
+    for ratio in ('0.2', '0.5', '0.8', '1'):
+        plan = ht.assign(model, 'demote', ratio=ratio, sample=x, loss=True, reading='published', parameter_gradients='rule')
+        low, done = set(), 0
+        for place in sorted(range(len(groups)), key=lambda place: (-size(groups[place]), place)):
+            if Fraction(done, total) >= Fraction(ratio):
+                break
+            done += size(groups[place])
+            low.update(groups[place])
+        v, dv, theta, _ = arrays(plan.assignment)
+        assert v == dv == [int(k in low) for k in range(12)] and plan.ratio == float(Fraction(done, total))
+        assert [t for t, n in zip(theta, thetas) if n] == [int(reads in low) for n, (reads, _) in zip(thetas, BRANCHES) if n]
+        plan.remove()
+
+
+def test_published_shuffles_and_limit():
+    """A shuffle's result is what it shuffled; a tensor is promoted at the limit, and not below it."""
+    model = nn.Sequential(nn.Conv2d(4, 4, 1), nn.ChannelShuffle(2), nn.ReLU())
+    x = plain(3, 4, 2, 2)
+    plan = ht.assign(model, 'uniform', sample=x, reading='published')
+    assert [t.name for t in plan.tensors if t.kind == 'value'] == ['input', '0', '2']
+    model(x).backward(plain(3, 4, 2, 2, seed=2))
+    w = model[0].weight
+    z = ht.quantize(nn.functional.conv2d(ht.quantize(x, LOW), ht.quantize(w, LOW), ht.quantize(model[0].bias, LOW)), LOW)
+    g = ht.quantize(plain(3, 4, 2, 2, seed=2), LOW_BACK)
+    g = ht.quantize(torch.where(nn.functional.channel_shuffle(z, 2) > 0, g, 0.0), LOW_BACK)
+    g = g.view(3, 2, 2, 2, 2).transpose(1, 2).reshape(3, 4, 2, 2)  # back to where the channels were
+    grad = torch.nn.grad.conv2d_weight(ht.quantize(x, LOW), w.shape, g)
+    same(w.grad, ht.quantize(grad, HIGH_BACK))
+    plan.remove()
+    for reading, over, names in (('operators', 2, []), ('published', 2, ['input']), ('published', 1, []), ('operators', 3, ['input'])):
+        identity = nn.Sequential(nn.ReLU())
+        plan = ht.assign(identity, 'uniform', sample=torch.zeros(50, 4), promote='0.01', reading=reading)
+        one = torch.zeros(50, 4)
+        one.view(-1)[:over] = 31.0
+        identity(one)
+        promoted = plan.step()
+        assert promoted == names, (reading, over)
+        plan.remove()
+    with pytest.raises(ValueError, match='reading'):
+        ht.assign(model, 'uniform', sample=x, reading='code')
