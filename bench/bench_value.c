@@ -108,12 +108,14 @@ static const struct {
     {"decode_n of 16", "float8_e4m3fn", "binary32", {call_decode_n, NULL}},
 };
 
-/* One instruction: D = A B, 16 x 16 x 16 codes of binary16, sums in binary32. */
+/* One instruction: D = A B, 16 x 16 results of 8 or 16 products each, codes of binary16, sums in binary32. */
 enum { SIDE = 16 };
+static const size_t depths[] = {8, 16};
 static const char *const models[] = {"fp32", "block(tree,l=2)", "nv.volta.f16.f32", "nv.hopper.f16.f32"};
 typedef struct instruction {
   uint16_t a[SIDE * SIDE], b[SIDE * SIDE];
   float d[SIDE * SIDE];
+  size_t depth; /* products of a result */
   hu_accum model;
   hu_status status;
 } instruction;
@@ -121,8 +123,8 @@ typedef struct instruction {
 static void by_element(void *context) {
   instruction *unit = context;
   for (size_t i = 0; i < SIDE * SIDE; i++) {
-    hu_product x = hu_product_of_dot(SIDE, hu_codes_out(unit->d + i, 1, hu_binary32()),
-                                     hu_codes(unit->a + i / SIDE * SIDE, 1, hu_binary16()),
+    hu_product x = hu_product_of_dot(unit->depth, hu_codes_out(unit->d + i, 1, hu_binary32()),
+                                     hu_codes(unit->a + i / SIDE * unit->depth, 1, hu_binary16()),
                                      hu_codes(unit->b + i % SIDE, SIDE, hu_binary16()), &unit->model);
     hu_status status = hu_dot(&x, NULL);
     if (status != HU_OK) unit->status = status;
@@ -131,9 +133,9 @@ static void by_element(void *context) {
 
 static void by_tile(void *context) {
   instruction *unit = context;
-  hu_view a = hu_matrix_codes(unit->a, SIDE, hu_binary16()), b = hu_matrix_codes(unit->b, SIDE, hu_binary16());
+  hu_view a = hu_matrix_codes(unit->a, unit->depth, hu_binary16()), b = hu_matrix_codes(unit->b, SIDE, hu_binary16());
   hu_output result = hu_matrix_floats_out(unit->d, SIDE);
-  hu_status status = hu_gemm(SIDE, SIDE, SIDE, &result, &a, &b, NULL, &unit->model, NULL);
+  hu_status status = hu_gemm(SIDE, SIDE, unit->depth, &result, &a, &b, NULL, &unit->model, NULL);
   if (status != HU_OK) unit->status = status;
 }
 
@@ -165,6 +167,18 @@ static void table_lines(size_t i, double call, double core) {
   if (rows[i].call[1]) bench_table_line(name, "core.h", 1, "ns", core);
 }
 
+static void print_instruction(const instruction *unit, const char *model, bench_pair times, int csv) {
+  double dot = 1e9 * times.subject / (SIDE * SIDE), tile = 1e9 * times.reference / (SIDE * SIDE);
+  char name[64];
+  snprintf(name, sizeof name, "dot of %zu, %s", unit->depth, model);
+  if (csv) {
+    bench_table_line(name, "hu_dot", 1, "ns", dot);
+    bench_table_line(name, "hu_gemm of 16 x 16", 1, "ns", tile);
+  } else {
+    printf("%-28s %12.0f  %12.0f\n", model, dot, tile);
+  }
+}
+
 /* Prints nanoseconds per dot product; returns 0 if a call failed. */
 static int print_instructions(int rounds, int csv) {
   static instruction unit;
@@ -174,19 +188,14 @@ static int print_instructions(int rounds, int csv) {
     unit.a[i] = (uint16_t)hu_encode(hu_binary16(), rne, number(&state), 0, NULL);
     unit.b[i] = (uint16_t)hu_encode(hu_binary16(), rne, number(&state), 0, NULL);
   }
-  if (!csv) printf("\n%-28s %12s  %12s\n", "dot of 16 in a 16 x 16 tile", "hu_dot, ns", "hu_gemm, ns");
-  for (size_t i = 0; i < sizeof models / sizeof *models; i++) {
-    char name[64];
-    if (hu_accum_parse(&unit.model, models[i], NULL) != HU_OK) return 0;
-    bench_pair times = bench_against(by_element, by_tile, &unit, rounds, 4);
-    double dot = 1e9 * times.subject / (SIDE * SIDE), tile = 1e9 * times.reference / (SIDE * SIDE);
-    if (unit.status != HU_OK) return 0;
-    snprintf(name, sizeof name, "dot of 16, %s", models[i]);
-    if (csv) {
-      bench_table_line(name, "hu_dot", 1, "ns", dot);
-      bench_table_line(name, "hu_gemm of 16 x 16", 1, "ns", tile);
-    } else {
-      printf("%-28s %12.0f  %12.0f\n", models[i], dot, tile);
+  for (size_t i = 0; i < sizeof depths / sizeof *depths; i++) {
+    unit.depth = depths[i];
+    if (!csv) printf("\ndot of %-2zu in a 16 x 16 tile     hu_dot, ns   hu_gemm, ns\n", unit.depth);
+    for (size_t j = 0; j < sizeof models / sizeof *models; j++) {
+      if (hu_accum_parse(&unit.model, models[j], NULL) != HU_OK) return 0;
+      bench_pair times = bench_against(by_element, by_tile, &unit, rounds, 4);
+      if (unit.status != HU_OK) return 0;
+      print_instruction(&unit, models[j], times, csv);
     }
   }
   return 1;

@@ -32,6 +32,21 @@ static void run_theirs(void *context) {
   peer_run(work->asked, work->n, work->theirs, work->x, work->y, work->third);
 }
 
+/* Multiplies the tiles by one hu_gemm each. */
+static hu_status multiply_tiles(const job *work) {
+  const size_t depth = (size_t)work->asked->number, tile = PEER_SIDE * PEER_SIDE;
+  hu_accum fused = {0};
+  fused.kind = HU_ACCUM_FP32;
+  for (size_t i = 0; i + tile <= work->n; i += tile) {
+    hu_view a = hu_matrix_codes((const uint16_t *)work->x + i, depth, work->format);
+    hu_view b = hu_matrix_codes((const uint16_t *)work->y + i, PEER_SIDE, work->format);
+    hu_output z = hu_matrix_floats_out((float *)work->ours + i, PEER_SIDE);
+    hu_status status = hu_gemm(PEER_SIDE, PEER_SIDE, depth, &z, &a, &b, NULL, &fused, NULL);
+    if (status != HU_OK) return status;
+  }
+  return HU_OK;
+}
+
 static void run_ours(void *context) {
   job *work = context;
   const hu_format format = work->format;
@@ -50,6 +65,7 @@ static void run_ours(void *context) {
       status = hu_div_n(work->n, z, 1, format, work->x, 1, format, work->y, 1, format, work->mode, NULL, NULL);
       break;
     case PEER_SQRT: status = hu_sqrt_n(work->n, z, 1, format, work->x, 1, format, work->mode, NULL, NULL); break;
+    case PEER_DOT: status = multiply_tiles(work); break;
     default:
       status = hu_fma_n(work->n, z, 1, format, work->x, 1, format, work->y, 1, format, work->third, 1, format,
                         work->mode, NULL, NULL);
@@ -77,6 +93,14 @@ static void fill_numbers(float *x, size_t n, hu_format format, uint64_t seed) {
   }
 }
 
+/* Makes codes of binary16 from 1/8 to 8, of both signs. */
+static void fill_halves(uint16_t *x, size_t n, uint64_t seed) {
+  for (size_t i = 0; i < n; i++) {
+    uint64_t random = next(&seed);
+    x[i] = (uint16_t)((random & 0x83FF) | (12 + (random >> 40) % 6) << 10);
+  }
+}
+
 static void fill_codes(void *x, size_t bytes, uint64_t seed) {
   for (size_t i = 0; i + 8 <= bytes; i += 8) {
     uint64_t random = next(&seed);
@@ -97,7 +121,7 @@ static uint32_t pattern(const void *x, size_t i, size_t size) {
 static double value(const job *work, uint32_t bits) {
   float x;
   memcpy(&x, &bits, sizeof x);
-  return (double)(work->asked->op == PEER_QUANTIZE ? x : hu_decode(work->format, bits));
+  return (double)(work->asked->op == PEER_QUANTIZE || work->asked->op == PEER_DOT ? x : hu_decode(work->format, bits));
 }
 
 static counts compare(const job *work) {
@@ -126,7 +150,11 @@ static hu_status open(job *work) {
   if (status != HU_OK) return status;
   work->mode.saturate = work->asked->saturate ? HU_SAT_FINITE : HU_SAT_DEFAULT;
   work->size = work->asked->op == PEER_QUANTIZE ? 4 : hu_limits_of(work->format).storage / 8;
-  if (work->asked->op <= PEER_ENCODE) {
+  if (work->asked->op == PEER_DOT) {
+    work->size = 4;
+    fill_halves(work->x, work->n, 1);
+    fill_halves(work->y, work->n, 2);
+  } else if (work->asked->op <= PEER_ENCODE) {
     fill_numbers(work->x, work->n, work->format, 1);
   } else {
     void *const operands[] = {work->x, work->y, work->third};
@@ -157,7 +185,8 @@ static void judge(const job *work) {
   counts found = compare(work);
   printf(",%zu,%zu,%zu,%zu,%zu,%zu,", work->n, found.different, found.nan, found.zero, found.subnormal, found.other);
   size_t size = work->asked->op <= PEER_ENCODE ? 4 : work->size, i = found.first;
-  int operands = work->asked->op == PEER_FMA                                      ? 3
+  int operands = work->asked->op == PEER_DOT                                      ? 0
+                 : work->asked->op == PEER_FMA                                    ? 3
                  : work->asked->op <= PEER_ENCODE || work->asked->op == PEER_SQRT ? 1
                                                                                   : 2;
   const void *const from[] = {work->x, work->y, work->third};

@@ -10,9 +10,12 @@
 extern "C" {
 #endif
 
-/* What halfulp does in a case. PEER_QUANTIZE: binary32 numbers to binary32 numbers that the format has. The others:
- * arithmetic on codes of binary16 or binary32, or binary32 numbers into codes of binary16. */
-enum { PEER_QUANTIZE, PEER_ENCODE, PEER_ADD, PEER_MUL, PEER_DIV, PEER_SQRT, PEER_FMA };
+/* What halfulp does in a case. PEER_QUANTIZE: binary32 numbers to binary32 numbers that the format has. PEER_DOT: the
+ * product of 16 x `number` codes of binary16 and `number` x 16, both row by row at the start of each 256 elements of x
+ * and y, into 16 x 16 numbers of binary32, by fused multiply-adds along k from +0. The others: arithmetic on codes of
+ * binary16 or binary32, or binary32 numbers into codes of binary16. */
+enum { PEER_QUANTIZE, PEER_ENCODE, PEER_ADD, PEER_MUL, PEER_DIV, PEER_SQRT, PEER_FMA, PEER_DOT };
+enum { PEER_SIDE = 16 };
 
 typedef struct peer_case {
   const char *name;   /* as the table calls it */
@@ -20,7 +23,7 @@ typedef struct peer_case {
   const char *format; /* halfulp's text of the format */
   const char *round;  /* "rne", "rna", "rtz", "rtp", "rtn", "rto", or "sra:23": random, only the time is compared */
   int saturate;       /* 1: overflow gives the largest number */
-  int number;         /* for the adapter */
+  int number;         /* for the adapter; PEER_DOT: products of a dot product, at most PEER_SIDE */
 } peer_case;
 
 /* The last one has no name. */

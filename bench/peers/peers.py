@@ -38,6 +38,8 @@ WORK = {
     'float_quantize_stochastic, exp 5, man 2': 'float32 to E5M2, stochastic',
     'f16_mulAdd': 'binary16 fma',
     'f32_mulAdd': 'binary32 fma',
+    'f32_mulAdd, dots of 8': 'dots of 8 in a tile, binary16 to binary32',
+    'f32_mulAdd, dots of 16': 'dots of 16 in a tile, binary16 to binary32',
 }
 NAMES = {'torch': 'PyTorch', 'numkong': 'NumKong'}
 BEGIN, END = '<!-- peers: written by make bench-peers -->\n', '<!-- end of peers -->\n'
