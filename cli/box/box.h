@@ -81,6 +81,10 @@ void id_tile_fill(id_tile *tile, const id_shape *shape, size_t first, size_t cou
 void id_tile_take(const id_tile *tile, const id_shape *shape, size_t first, size_t count, void *results);
 void id_tile_free(id_tile *tile);
 
+/* Return the tile that holds the last product, all elements of it; of a library that multiplies matrices. */
+const id_tile *id_files_tile(const id_files *files);
+const id_tile *id_library_tile(const id_library *library);
+
 /* A model of this library, for tests and for distinguishing models. */
 typedef struct id_model {
   hu_accum accum;

@@ -36,6 +36,8 @@ void id_files_end(id_files *files) {
   free(files);
 }
 
+const id_tile *id_files_tile(const id_files *files) { return &files->tile; }
+
 static int make_folder(id_files *files) {
   static const char *const names[FILES] = {"a.npy", "b.npy", "c.npy", "d.npy"};
   char *folder = cli_scratch("halfulp-identify-XXXXXX");

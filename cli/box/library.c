@@ -50,6 +50,8 @@ void id_library_close(id_library *library) {
   free(library);
 }
 
+const id_tile *id_library_tile(const id_library *library) { return &library->tile; }
+
 static const void *row(const void *x, size_t i, size_t length, hu_type element) {
   return (const char *)x + i * length * hu_type_size(element);
 }

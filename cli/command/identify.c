@@ -134,7 +134,8 @@ static const cli_option options[] = {
      "the command reads N lines before it answers them, as a pipeline does; the last line is repeated to fill them"},
     {KEY_TIMEOUT | OF_BOXES, "timeout", "N",
      "seconds that the box may be silent, with --quantizer may run; default 30"},
-    {KEY_SECONDS | OF_BOX, "seconds", "S", "end the search after so long and print what is known by then"},
+    {KEY_SECONDS | OF_BOX | CLI_FOR(DATA), "seconds", "S",
+     "end the search after so long and print what is known by then"},
     {KEY_VERIFY | OF_BOXES, "verify", "N",
      "drawn questions that the model has to stand in the end, or that the nearest one is counted on; default 100000"},
     {CLI_KEY_SEED, "seed", "K", "key of the random numbers that draw the questions; default 1"},
@@ -143,7 +144,8 @@ static const cli_option options[] = {
     {KEY_EXPLAIN | OF_BOX, "explain", NULL, "explain how the model was found, step by step"},
     {KEY_REPORT | OF_BOX, "report", "FILE.html", "a page that stands alone, with a picture of the order"},
     {KEY_DATA, "data", NULL, "no box: arrays A B [C] D, a dot product a row; which models give all D?"},
-    {KEY_KERNEL | CLI_FOR(DATA), "kernel", NULL, "--data: the arrays are matrices, and D is A B + C"},
+    {KEY_KERNEL | CLI_FOR(DATA) | OF_BOX, "kernel", NULL,
+     "--data: the arrays are matrices, and D is A B + C; --gemm: models of one product of --tile rows, and where"},
     {KEY_DISTINGUISH, "distinguish", NULL,
      "no box: find a question that two models, or two rules of quantizers, answer differently"},
     {KEY_QUANTIZER, "quantizer", "FORMAT",
@@ -186,6 +188,7 @@ static const cli_command command = {
     "differ; and how many rows each other named unit misses. Where no model gives all rows, as where tiles of D "
     "differ,\n"
     "it names models of parts and where in D they lie. Exit code 0: a model gives all rows; 1: none does.\n\n"
+    "--kernel with --gemm asks the box for one product, whose elements are explained in the same way.\n\n"
     "--quantizer: the box reads blocks, a line each, 8 hex digits for each binary32 number, then, where the format has "
     "a\n"
     "second level, a blank and the amax of the tensor. It answers the scale's code, a blank, and the elements' codes.\n"
@@ -233,6 +236,8 @@ typedef struct opened {
 static int open_box(id_box *box, opened *server, const state *asked, char **operands, int count, FILE *log) {
   int boxes = (count > 0) + (asked->library != NULL) + (asked->beside != NULL);
   if (boxes != 1) return cli_fail(NULL, "identify: name one box: -- COMMAND, --library FILE or --beside FILE");
+  if (asked->kernel && (!asked->gemm || asked->beside || asked->report || asked->explain))
+    return cli_fail(NULL, "identify: --kernel is for --gemm, whose product it explains, or for --data");
   if (asked->batch && (asked->library || asked->beside || asked->gemm))
     return cli_fail(NULL, "identify: --batch is for a command that answers lines");
   box->shape = asked->shape;
@@ -306,6 +311,48 @@ static int search(const state *asked, id_box *box, FILE *steps, char **text) {
   return status;
 }
 
+/* ---- recorded results ---- */
+
+/* Says which models give the rows, and where none gives all, which give parts of them. */
+static int explain(const state *asked, const id_box *box, const id_recorded *rows) {
+  id_explained found = {0};
+  id_search search;
+  id_box rowless = {.shape = box->shape};
+  interrupt before;
+  id_search_start(&search, &rowless, asked->seed, NULL);
+  id_stop_begin(&before, (double)asked->seconds);
+  int status = id_explain_recorded(&search, rows, &found);
+  id_stop_end(&before);
+  if (status == CLI_OK) (asked->json ? id_print_recorded_json : id_print_recorded)(stdout, &search, rows, &found);
+  if (status == CLI_OK && !found.models.count) status = CLI_DIFFERENT;
+  id_set_free(&found.models);
+  id_search_free(&search);
+  return status;
+}
+
+static int recorded(state *asked, char **operands, int count) {
+  id_recorded rows;
+  id_box box = {0};
+  if (count != 3 && count != 4) return cli_fail(NULL, "identify: --data requires A B D or A B C D");
+  int status = choose_shape(asked);
+  if (status != CLI_OK) return status;
+  box.shape = asked->shape;
+  status = id_recorded_load(&rows, &box.shape, operands, count, asked->kernel);
+  if (status == CLI_OK) status = explain(asked, &box, &rows);
+  id_recorded_free(&rows);
+  return status;
+}
+
+/* Asks the box for one product, and explains its elements. */
+static int kernel(const state *asked, id_box *box, const opened *server) {
+  id_recorded rows;
+  const id_tile *tile = server->library ? id_library_tile(server->library) : id_files_tile(server->files);
+  int status = id_recorded_ask(&rows, box, tile, asked->seed);
+  if (status == CLI_OK) status = explain(asked, box, &rows);
+  id_recorded_free(&rows);
+  return status;
+}
+
 /* Returns 1 if all of it was written. */
 static int close_log(FILE *log) {
   int failed = ferror(log);
@@ -323,7 +370,7 @@ static int run(const state *asked, char **operands, int count) {
   operands[count] = NULL; /* for execvp */
   if (status == CLI_OK && !steps) status = cli_fail(NULL, "not enough memory");
   if (status == CLI_OK) status = open_box(&box, &server, asked, operands, count, log);
-  if (status == CLI_OK) status = search(asked, &box, steps, &text);
+  if (status == CLI_OK) status = asked->kernel ? kernel(asked, &box, &server) : search(asked, &box, steps, &text);
   close_box(&server);
   if (log && !close_log(log) && status != CLI_BAD) status = cli_fail(asked->log, "the log was not written in full");
   if (steps) fclose(steps);
@@ -445,28 +492,6 @@ static int distinguish(state *asked, char **operands) {
   int status = choose_models(asked, operands, model);
   if (status == CLI_OK) status = check(&asked->shape, model, operands);
   return status == CLI_OK ? compare(asked, model, operands) : status;
-}
-
-/* ---- recorded results ---- */
-
-static int recorded(state *asked, char **operands, int count) {
-  id_recorded rows;
-  id_explained found = {0};
-  id_search search;
-  id_box box = {0};
-  if (count != 3 && count != 4) return cli_fail(NULL, "identify: --data requires A B D or A B C D");
-  int status = choose_shape(asked);
-  if (status != CLI_OK) return status;
-  box.shape = asked->shape;
-  status = id_recorded_load(&rows, &box.shape, operands, count, asked->kernel);
-  id_search_start(&search, &box, asked->seed, NULL);
-  if (status == CLI_OK) status = id_explain_recorded(&search, &rows, &found);
-  if (status == CLI_OK) (asked->json ? id_print_recorded_json : id_print_recorded)(stdout, &search, &rows, &found);
-  if (status == CLI_OK && !found.models.count) status = CLI_DIFFERENT;
-  id_set_free(&found.models);
-  id_recorded_free(&rows);
-  id_search_free(&search);
-  return status;
 }
 
 /* Finds the rule of a box that quantizes. */

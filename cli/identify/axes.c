@@ -34,6 +34,9 @@ static const axis axes[ID_AXES] = {
     [ID_AXIS_GROUP] = {HU_BLOCK_KEY_G, NULL, "products that are added before they are aligned or scaled"},
     [ID_AXIS_WINDOW] = {HU_BLOCK_KEY_WINDOW, NULL, "digits kept below the largest exponent of a group"},
     [ID_AXIS_WRAP] = {NO_KEY, "parts", "sums of parts on their own: promote(N), splitk(S)"},
+    [ID_AXIS_WIDE] = {HU_BLOCK_KEY_WIDE, NULL, "digits of the register of a sum from its largest exponent up"},
+    [ID_AXIS_PAST] = {HU_BLOCK_KEY_PAST, NULL, "what becomes of a sum beyond its register"},
+    [ID_AXIS_PLACE] = {HU_BLOCK_KEY_EMIN, NULL, "where the register lies"},
     [ID_AXIS_EMIN] = {HU_BLOCK_KEY_EMIN, NULL, "lower limit of the largest exponent"},
     [ID_AXIS_AS] = {HU_BLOCK_KEY_AS, NULL, "the format that operands are taken as"},
     [ID_AXIS_DAZ] = {HU_BLOCK_KEY_DAZ, NULL, "what subnormal operands are read as"},
@@ -41,6 +44,7 @@ static const axis axes[ID_AXES] = {
     [ID_AXIS_ZERO] = {HU_BLOCK_KEY_ZERO, NULL, "the sign of a sum that is rounded to zero"},
     [ID_AXIS_OVER] = {HU_BLOCK_KEY_OVER, NULL, "what an overflow gives"},
     [ID_AXIS_SAT] = {NO_KEY, "sat", "saturation"},
+    [ID_AXIS_NAN] = {HU_BLOCK_KEY_NAN, NULL, "NaN operands whose digits are not looked at"},
     [ID_AXIS_BIG] = {HU_BLOCK_KEY_BIG, NULL, "products that count as infinities"},
 };
 
@@ -77,7 +81,7 @@ enum {
   GROUPS = 1 << HU_BLOCK_GROUPS,
   EXACT = 1 << HU_BLOCK_EXACT,
   TREE = 1 << HU_BLOCK_TREE,
-  STEPS = TREE | 1 << HU_BLOCK_CHAIN | 1 << HU_BLOCK_LANES
+  CHAIN = 1 << HU_BLOCK_CHAIN
 };
 
 static int has_rounding(const hu_accum *model) {
@@ -88,13 +92,12 @@ static int has_rounding(const hu_accum *model) {
 static int has_length(const hu_accum *model) {
   if (model->kind == HU_ACCUM_CHUNK || model->kind == HU_ACCUM_INT32) return 1;
   if (model->kind != HU_ACCUM_BLOCK) return 0;
-  return model->block.rule != HU_BLOCK_CHAIN || model->block.order != HU_BLOCK_ORDER_UP;
+  return model->block.rule != HU_BLOCK_CHAIN || model->block.order != HU_BLOCK_ORDER_UP ||
+         model->block.join == HU_BLOCK_JOIN_LAST;
 }
 
-/* Returns 1 if its sums are flushed where their format says so: rules of rounded steps flush by the key ftz. */
-static int flushes_by_format(const hu_accum *model) {
-  return has_rounding(model) && !is_block(model, STEPS);
-}
+/* Returns 1 if its sums are flushed where their format says so: blocks flush by the key ftz. */
+static int flushes_by_format(const hu_accum *model) { return has_rounding(model) && model->kind != HU_ACCUM_BLOCK; }
 
 static int can_flush(const hu_accum *model) {
   return flushes_by_format(model) && model->sum.e && model->sum.zero == HU_ZERO_FIELD &&
@@ -109,13 +112,15 @@ static int has_axis(int i, const hu_accum *model) {
     case ID_AXIS_ROUND:
     case ID_AXIS_SAT: return has_rounding(model);
     case ID_AXIS_PRODUCT: return model->kind == HU_ACCUM_SEQ2 || model->kind == HU_ACCUM_CHUNK;
-    case ID_AXIS_JOIN: return is_block(model, ALIGN | EXACT) && !model->promote && !model->slices;
-    case ID_AXIS_LAST: return is_block(model, ALIGN | EXACT) && model->block.join == HU_BLOCK_JOIN_LAST;
+    case ID_AXIS_JOIN: return taken && !model->promote && !model->slices && !model->block.scaling;
+    case ID_AXIS_LAST: return taken && model->block.join == HU_BLOCK_JOIN_LAST;
     case ID_AXIS_LENGTH: return has_length(model);
     case ID_AXIS_WRAP: return model->promote || model->slices;
-    case ID_AXIS_DAZ: return is_block(model, STEPS);
+    case ID_AXIS_PLACE: return taken && model->block.to;
+    case ID_AXIS_EMIN: return taken && !model->block.to;
+    case ID_AXIS_PAST: return taken && model->block.wide;
+    case ID_AXIS_NAN: return taken && model->block.input;
     case ID_AXIS_FTZ: return flushes_by_format(model) ? can_flush(model) : taken;
-    case ID_AXIS_ZERO: return is_block(model, ALIGN | GROUPS);
     case ID_AXIS_OVER: return taken && model->sum.inf != HU_INF_NONE;
     default: return taken;
   }
@@ -136,13 +141,27 @@ static void put_range(values *list, int low, int high) {
   for (int i = low; i <= high; i++) put(list, i);
 }
 
+/* Returns 1 if blocks of this model may have the length that the order of the sum says. */
+static int takes_length(const hu_accum *model, int length) {
+  const hu_block *block = &model->block;
+  if (model->kind == HU_ACCUM_CHUNK) return 1;
+  if (model->kind != HU_ACCUM_BLOCK || block->scaling || block->order) return 0;
+  if (block->rule == HU_BLOCK_TREE) return (length & (length - 1)) == 0 && length > (block->products != 0);
+  return block->rule != HU_BLOCK_GROUPS || length % block->group == 0;
+}
+
 static void put_lengths(values *list, const id_space *space, const hu_accum *model) {
   int n = (int)space->shape->n, most = model->promote && (int)model->promote < n ? (int)model->promote : n;
-  if (model->kind == HU_ACCUM_INT32) {
+  if (space->length && !model->promote && !model->slices && takes_length(model, space->length)) {
+    put(list, space->length);
+  } else if (model->kind == HU_ACCUM_INT32) {
     put_range(list, 0, n);
   } else if (is_block(model, TREE)) {
     for (int length = 1 + (model->block.products != 0); length < 2 * most && length <= 4096; length *= 2)
       put(list, length);
+  } else if (model->kind == HU_ACCUM_BLOCK && model->block.scaling) {
+    for (int length = 1; length <= (int)space->shape->every; length++)
+      if (space->shape->every % (unsigned)length == 0) put(list, length);
   } else if (is_block(model, GROUPS)) {
     for (int length = model->block.group; length <= n; length += model->block.group) put(list, length);
   } else {
@@ -186,6 +205,35 @@ static int has_underflow(const id_space *space) {
   return space->shape->every || a.emin - a.digits + b.emin - b.digits < result.emin - result.digits;
 }
 
+/* Puts the value that the model has, which was seen, and those next to it. */
+static void put_near(values *list, unsigned number, const hu_block *block) {
+  const hu_block_key *key = hu_block_key_at(number);
+  int value = hu_block_key_get(block, number);
+  put_range(list, value > key->low ? value - 1 : value, value < key->high ? value + 1 : value);
+}
+
+/* Puts digits of a register: it matters where the terms of a block, below 4 2^E each and C below 2 2^E, are more. */
+static void put_widths(values *list, const hu_block *block) {
+  const hu_block_key *key = hu_block_key_at(HU_BLOCK_KEY_WIDE);
+  int most = 0;
+  while ((uint64_t)2 << most < 4 * (uint64_t)block->length + 2) most++;
+  put_range(list, 0, most < key->high ? most : key->high);
+}
+
+/* Puts lower limits of the largest exponent. A limit hides the powers of two that lie more digits below it than are
+ * kept; which these are was asked (id_read_place), and zeros that have an exponent may hide them as well. */
+static void put_limits(values *list, const id_space *space, const hu_accum *model) {
+  const hu_block *block = &model->block;
+  int high = id_operand_of(space->shape->result).emax, low = space->lowest;
+  int apart = block->join == HU_BLOCK_JOIN_LAST || model->promote || model->slices; /* C is not aligned */
+  if (space->least_known && !(apart && space->least_by_c)) {
+    int at = space->least + block->kept;
+    if (at + 1 < high) high = at + 1;
+    if (space->least_known > 1 && !(block->zeros & HU_BLOCK_ZEROS_EXPONENT) && at - 1 > low) low = at - 1;
+  }
+  put_range(list, low, high > low ? high : low);
+}
+
 /* Puts what a key takes, and 0 where it may be left out. */
 static void put_key(values *list, unsigned number, const hu_block *block) {
   const hu_block_key *key = hu_block_key_at(number);
@@ -201,6 +249,10 @@ static void put_key(values *list, unsigned number, const hu_block *block) {
 
 static void put_all(values *list, const id_space *space, int i, const hu_accum *model) {
   const hu_block *block = &model->block;
+  if (block->to && (i == ID_AXIS_KEPT || i == ID_AXIS_WIDE || i == ID_AXIS_PLACE)) {
+    put_near(list, axes[i].key, block);
+    return;
+  }
   switch (i) {
     case ID_AXIS_IN:
       put(list, 0);
@@ -220,6 +272,7 @@ static void put_all(values *list, const id_space *space, int i, const hu_accum *
     case ID_AXIS_DIGITS: put_range(list, space->least_digits, space->sum.m); break;
     case ID_AXIS_PRODUCT: put_range(list, 1, space->sum.m); break;
     case ID_AXIS_ROUND: put_range(list, HU_RNE, HU_SRA - 1); break;
+    case ID_AXIS_WIDE: put_widths(list, block); break;
     case ID_AXIS_KEPT: put_range(list, 0, block->rule == HU_BLOCK_LATE ? block->kept2 : 40); break;
     case ID_AXIS_KEPT2: put_range(list, block->kept, 40); break;
     case ID_AXIS_STICKY:
@@ -232,13 +285,14 @@ static void put_all(values *list, const id_space *space, int i, const hu_accum *
       if (block->sticky) put(list, HU_BLOCK_ZEROS_BOTH);
       break;
     case ID_AXIS_ORDER:
-      put(list, 0);
+      put(list, HU_BLOCK_ORDER_UP);
+      if (space->length && !model->promote && !model->slices) break; /* it was seen to go up */
       put(list, block->rule == HU_BLOCK_ALIGN ? HU_BLOCK_ORDER_MOD4 : HU_BLOCK_ORDER_DOWN);
       break;
     case ID_AXIS_LENGTH: put_lengths(list, space, model); break;
     case ID_AXIS_GROUP: put_groups(list, space, model); break;
     case ID_AXIS_WRAP: put_scaling(list, space); break;
-    case ID_AXIS_EMIN: put_range(list, space->lowest, id_operand_of(space->shape->result).emax); break;
+    case ID_AXIS_EMIN: put_limits(list, space, model); break;
     case ID_AXIS_AS: put_range(list, 0, AS_NAMES - 1); break;
     case ID_AXIS_FTZ:
       if (space->gives_small)
@@ -248,7 +302,13 @@ static void put_all(values *list, const id_space *space, int i, const hu_accum *
       else
         put_key(list, axes[i].key, block);
       break;
-    case ID_AXIS_ZERO: put_range(list, 0, has_underflow(space)); break;
+    case ID_AXIS_ZERO:
+      put(list, HU_BLOCK_ZERO_SIGN);
+      if (block->rule == HU_BLOCK_EXACT)
+        put(list, HU_BLOCK_ZERO_IEEE);
+      else if (has_underflow(space))
+        put(list, HU_BLOCK_ZERO_PLUS);
+      break;
     case ID_AXIS_SAT:
       put(list, HU_SAT_DEFAULT);
       put(list, HU_SAT_FINITE);
@@ -298,6 +358,18 @@ static void set_join(hu_block *block, int value) {
   if (block->join != HU_BLOCK_JOIN_LAST) block->last = 0;
 }
 
+/* Sets the digits of a register: without one nothing can be beyond it. */
+static void set_wide(hu_block *block, int value) {
+  block->wide = (uint8_t)value;
+  if (!value) block->past = block->to = 0;
+}
+
+/* Sets the digits of operands that are looked at: where all are, none is hidden. */
+static void set_input(hu_block *block, int value) {
+  block->input = (uint8_t)value;
+  if (!value) block->nan = 0;
+}
+
 /* Sets how terms are cut, or whether a bit keeps what is lost: without it zeros cannot set it. */
 static void set_cut(hu_block *block, unsigned key, int value) {
   hu_block_key_set(block, key, value);
@@ -311,6 +383,8 @@ void id_axis_set(const id_space *space, int i, hu_accum *model, int value) {
     case ID_AXIS_DIGITS: model->sum.m = (uint8_t)value; break;
     case ID_AXIS_PRODUCT: model->product.m = (uint8_t)value; break;
     case ID_AXIS_ROUND: model->mode.round = (uint8_t)value; break;
+    case ID_AXIS_IN: set_input(block, value); break;
+    case ID_AXIS_WIDE: set_wide(block, value); break;
     case ID_AXIS_JOIN: set_join(block, value); break;
     case ID_AXIS_CUT:
     case ID_AXIS_STICKY: set_cut(block, axes[i].key, value); break;

@@ -10,54 +10,76 @@
 static const id_stage stages[] = {
     {"one product and C",
      {ID_AXIS_IN, ID_AXIS_DIGITS, ID_AXIS_PRODUCT, ID_AXIS_ROUND, ID_AXIS_VIA, ID_AXIS_JOIN, ID_AXIS_LAST, ID_AXIS_CUT,
-      ID_AXIS_STICKY, ID_AXIS_ZEROS, ID_AXIS_KEPT, ID_AXIS_KEPT2, -1},
+      ID_AXIS_STICKY, ID_AXIS_ZEROS, ID_AXIS_PAST, ID_AXIS_KEPT, ID_AXIS_KEPT2, -1},
      {ID_DRAW_ONE, -1},
-     0},
+     0,
+     1},
     {"order and blocks",
-     {ID_AXIS_ORDER, ID_AXIS_LANES, ID_AXIS_WRAP, ID_AXIS_LENGTH, ID_AXIS_GROUP, ID_AXIS_WINDOW, -1},
-     {ID_DRAW_FEW, ID_DRAW_MANY, -1},
+     {ID_AXIS_ORDER, ID_AXIS_LANES, ID_AXIS_WRAP, ID_AXIS_LENGTH, ID_AXIS_GROUP, ID_AXIS_WINDOW, ID_AXIS_WIDE,
+      ID_AXIS_PAST, -1},
+     {ID_DRAW_FEW, ID_DRAW_MANY, ID_DRAW_FULL, -1},
+     0,
      0},
     {"the lower end",
-     {ID_AXIS_EMIN, ID_AXIS_AS, ID_AXIS_DAZ, ID_AXIS_FTZ, ID_AXIS_ZERO, -1},
+     {ID_AXIS_EMIN, ID_AXIS_PLACE, ID_AXIS_AS, ID_AXIS_DAZ, ID_AXIS_FTZ, ID_AXIS_ZERO, -1},
      {ID_DRAW_SMALL, ID_DRAW_LOWEST, ID_DRAW_ANY, -1},
-     1},
+     1,
+     0},
     {"the upper end and special values",
-     {ID_AXIS_OVER, ID_AXIS_SAT, ID_AXIS_BIG, -1},
+     {ID_AXIS_OVER, ID_AXIS_SAT, ID_AXIS_BIG, ID_AXIS_NAN, -1},
      {ID_DRAW_LARGE, ID_DRAW_SPECIAL, -1},
-     1},
+     1,
+     0},
     {"everywhere",
      {-1},
      {ID_DRAW_ANY, ID_DRAW_MANY, ID_DRAW_SMALL, ID_DRAW_LOWEST, ID_DRAW_LARGE, ID_DRAW_SPECIAL, ID_DRAW_FEW, -1},
-     1},
+     1,
+     0},
 };
 enum { STAGES = sizeof stages / sizeof stages[0] };
 
 /* What takes the place of a stage that leaves nothing: with a parameter that few units have so that it is seen there,
  * and that multiplies the list. */
 typedef struct instead {
-  int of; /* number of the stage */
+  int of;    /* number of the stage */
+  int limit; /* 1: not where a lower limit, if there is one, lies below all that these stages ask */
   unsigned rules;
   id_stage stage;
 } instead;
 
 static const instead others[] = {
     {0,
+     0,
      1 << HU_BLOCK_LATE,
      {"one product and C, which may be dropped",
       {ID_AXIS_IN, ID_AXIS_DIGITS, ID_AXIS_ROUND, ID_AXIS_KEPT, ID_AXIS_KEPT2, ID_AXIS_FAR, -1},
       {ID_DRAW_ONE, -1},
-      0}},
+      0,
+      1}},
     {0,
+     0,
+     1 << HU_BLOCK_ALIGN | 1 << HU_BLOCK_GROUPS,
+     {"one product and C, in a narrow register",
+      {ID_AXIS_IN, ID_AXIS_DIGITS, ID_AXIS_ROUND, ID_AXIS_CUT, ID_AXIS_STICKY, ID_AXIS_WIDE, ID_AXIS_PAST, ID_AXIS_KEPT,
+       -1},
+      {ID_DRAW_ONE, -1},
+      0,
+      1}},
+    {0,
+     1,
      1 << HU_BLOCK_ALIGN | 1 << HU_BLOCK_GROUPS,
      {"one product and C, above a lower limit",
       {ID_AXIS_IN, ID_AXIS_DIGITS, ID_AXIS_ROUND, ID_AXIS_JOIN, ID_AXIS_CUT, ID_AXIS_KEPT, ID_AXIS_EMIN, -1},
       {ID_DRAW_ONE, -1},
-      0}},
+      0,
+      1}},
     {1,
+     1,
      1 << HU_BLOCK_ALIGN | 1 << HU_BLOCK_GROUPS,
      {"order and blocks, above a lower limit",
       {ID_AXIS_ORDER, ID_AXIS_WRAP, ID_AXIS_LENGTH, ID_AXIS_GROUP, ID_AXIS_EMIN, -1},
       {ID_DRAW_FEW, ID_DRAW_MANY, -1},
+      0,
       0}},
 };
 enum { OTHERS = sizeof others / sizeof others[0] };
@@ -183,11 +205,17 @@ static int keep_set(id_set *kept, const id_set *set) {
   return CLI_OK;
 }
 
+/* Returns 1 if no limit of the largest exponent reaches the middle of the range: powers of two all come out. */
+static int has_low_limit(const id_search *search) {
+  enum { LOW = -64 };
+  return search->space.least_known == 1 && id_operand_of(search->box->shape.result).emin < LOW;
+}
+
 /* Tries the stages that stand in for stage i, until one leaves something. */
 static int find_instead(id_search *search, int i, const id_set *before) {
   int status = CLI_OK;
   for (int j = 0; j < OTHERS && status == CLI_OK && !search->set.count; j++) {
-    if (others[j].of != i) continue;
+    if (others[j].of != i || (others[j].limit && has_low_limit(search))) continue;
     for (size_t at = 0; at < before->count; at++) {
       const hu_accum *model = &before->x[at];
       if (model->kind == HU_ACCUM_BLOCK && (others[j].rules >> model->block.rule & 1) &&
@@ -196,6 +224,7 @@ static int find_instead(id_search *search, int i, const id_set *before) {
     }
     status = id_stage_run(search, &others[j].stage);
   }
+  if (search->set.count && search->set.x[0].block.wide) search->space.length = 0; /* counts of masked sums wrap, too */
   return status;
 }
 
@@ -283,6 +312,24 @@ int id_find_again(id_search *search) {
   return status;
 }
 
+/* Does all stages with sums in binary32, if D has fewer digits. */
+static int find_wide(id_search *search) {
+  if (!id_may_be_wide(&search->box->shape) || id_is_wide(&search->space)) return CLI_OK;
+  if (search->log) fprintf(search->log, "sums in binary32, and D a rounding of the last:\n");
+  id_space_widen(&search->space);
+  return find_sums(search);
+}
+
+/* Does all stages with blocks of every length, since masking has its limits. */
+static int find_lengths(id_search *search) {
+  if (!search->space.length) return CLI_OK;
+  if (search->log) fprintf(search->log, "blocks of other lengths than the order of the sum says:\n");
+  search->space.length = 0;
+  id_space_narrow(&search->space);
+  int status = find_sums(search);
+  return status == CLI_OK && !search->set.count ? find_wide(search) : status;
+}
+
 int id_find_more(id_search *search) {
   id_set parts = {0};
   int status = CLI_OK;
@@ -291,11 +338,8 @@ int id_find_more(id_search *search) {
     if (status == CLI_OK && search->set.count) status = find_rest(search, &parts);
     id_set_free(&parts);
   }
-  if (status == CLI_OK && !search->set.count && id_may_be_wide(&search->box->shape) && !id_is_wide(&search->space)) {
-    if (search->log) fprintf(search->log, "sums in binary32, and D a rounding of the last:\n");
-    id_space_widen(&search->space);
-    status = find_sums(search);
-  }
+  if (status == CLI_OK && !search->set.count) status = find_wide(search);
+  if (status == CLI_OK && !search->set.count) status = find_lengths(search);
   if (status == CLI_OK) status = id_take_later(search);
   finish(search);
   return status;
@@ -304,6 +348,7 @@ int id_find_more(id_search *search) {
 int id_find(id_search *search) {
   int status = id_ask_drawn(search, FIRST_QUESTIONS, ID_DRAW_ONE);
   if (status == CLI_OK) status = read_inputs(search);
+  if (status == CLI_OK) status = id_read_place(search);
   if (status == CLI_OK) status = find_sums(search);
   if (status == CLI_OK) status = id_take_later(search);
   finish(search);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The first ten questions: sums that every unit computes exactly, C alone, subnormal numbers, and one of them again.
+/* The first questions: sums that every unit computes exactly, C alone, subnormal numbers, and one of them again.
  * What they show is said before a search that may take long. */
 #include <string.h>
 
@@ -20,6 +20,9 @@ enum {
   SMALL_C = EXACT_ROWS,
   SMALL_A,
   SMALL_SUM,
+  LEAST_C, /* the least normal number where SMALL_C, SMALL_A and SMALL_SUM have half of it */
+  LEAST_A,
+  LEAST_SUM,
   AGAIN,
   ROWS
 };
@@ -55,17 +58,33 @@ static void put_ones(first *look) {
   }
 }
 
-/* Puts subnormal numbers where the formats have them: as C, as an operand of a product near 1, as a sum. */
+/* Puts (2^exponent as an operand) 2^-exponent as product 0, as far as B reaches. */
+static void put_operand(first *look, size_t row, int exponent) {
+  put_powers(look, row, 0, exponent, look->b.emax < -exponent ? look->b.emax : -exponent, 0);
+}
+
+static void put_sum(first *look, size_t row, int exponent) {
+  put_powers(look, row, 0, exponent - exponent / 2, exponent / 2, 0);
+}
+
+/* Puts subnormal numbers where the formats have them: as C, as an operand of a product near 1, as a sum. Each is half
+ * the least normal number, so that no cut of digits takes it for zero; that number is asked beside it. */
 static void put_small(first *look) {
   const id_operand *a = &look->a, *b = &look->b, *result = &look->result;
-  int least = a->emin - a->digits, half = result->emin - 1;
-  if (!result->integer && result->digits) put_c(look, SMALL_C, 1);
-  if (!a->integer && a->digits && a->first && !look->questions.shape->low[0] && !look->questions.shape->sums) {
-    put_powers(look, SMALL_A, 0, 0, b->emax < -least ? b->emax : -least, 0);
-    id_put(&look->questions, ID_A, SMALL_A, 0, 1);
+  const id_shape *shape = look->questions.shape;
+  int half = result->emin - 1;
+  if (!result->integer && result->digits) {
+    put_c(look, SMALL_C, id_operand_power(result, half));
+    put_c(look, LEAST_C, id_operand_power(result, half + 1));
   }
-  if (!result->integer && result->digits && a->emin + b->emin <= half && !look->questions.shape->sums)
-    put_powers(look, SMALL_SUM, 0, half - half / 2, half / 2, 0);
+  if (!a->integer && a->digits && a->first && !shape->low[0] && !shape->sums) {
+    put_operand(look, SMALL_A, a->emin - 1);
+    put_operand(look, LEAST_A, a->emin);
+  }
+  if (!result->integer && result->digits && a->emin + b->emin <= half && !shape->sums) {
+    put_sum(look, SMALL_SUM, half);
+    put_sum(look, LEAST_SUM, half + 1);
+  }
 }
 
 static void fill(first *look) {
@@ -138,11 +157,12 @@ static int print_sums(FILE *out, first *look) {
   return wrong;
 }
 
+/* Prints what subnormal numbers are taken for, if the least normal number is taken for what it is. */
 static void print_small(FILE *out, const first *look) {
   static const char *const words[] = {"C", "an operand", "a result"};
   for (size_t row = SMALL_C; row <= SMALL_SUM; row++) {
     uint64_t right = exact_sum(look, row);
-    if (is_exact(look, row) || is_zero(look, right)) continue;
+    if (is_exact(look, row) || is_zero(look, right) || !is_exact(look, row + LEAST_C - SMALL_C)) continue;
     if (is_zero(look, answer(look, row)))
       fprintf(out, "a subnormal number as %s counts as zero\n", words[row - SMALL_C]);
     else

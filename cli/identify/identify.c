@@ -196,6 +196,7 @@ static int identify(id_search *search, const id_settings *settings, id_result *r
     id_tree_print(search->log, &result->tree);
     fputc('\n', search->log);
   }
+  search->space.length = id_tree_step(&result->tree);
   if (status == CLI_OK) status = id_find(search);
   int found = search->set.count > 0;
   if (status == CLI_OK) status = verify(search, settings, result);

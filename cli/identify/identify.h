@@ -47,7 +47,7 @@ typedef struct id_result {
   int verdict;
   hu_accum model;    /* found, or the nearest */
   int has_model;     /* ID_UNFINISHED: there is one */
-  char *notes;       /* lines on what the first ten questions show */
+  char *notes;       /* lines on what the first questions show */
   size_t candidates; /* that no question distinguished */
   id_decisions decisions;
   id_tree tree;

@@ -170,6 +170,57 @@ static int add_parts(id_set *set, const id_search *search, const hu_accum *model
   return fine;
 }
 
+/* ---- a product that is asked for ---- */
+
+/* Draws numbers near 1, so that every sum is rounded and none overflows. */
+static void draw_near_one(id_vectors *questions, uint64_t seed) {
+  const id_shape *shape = questions->shape;
+  id_random random = {seed};
+  for (size_t row = 0; row < questions->count; row++) {
+    for (int i = 0; i < OPERANDS - 1; i++) {
+      id_operand operand = id_operand_of(id_column_element(shape, columns[i]));
+      for (size_t k = 0; k < id_column_length(shape, columns[i]) && !(i == 2 && shape->without_c); k++)
+        id_put(questions, columns[i], row, k,
+               i == 1 && shape->sums ? id_operand_power(&operand, 0)
+                                     : id_operand_draw(&operand, id_random_from(&random, -2, 1), &random));
+    }
+  }
+}
+
+/* Takes element (i, j) of the product. */
+static void take_element(id_recorded *recorded, const id_vectors *questions, const id_tile *tile, size_t i, size_t j) {
+  size_t row = i * tile->rows + j, size = id_column_size(questions->shape, ID_D);
+  uint64_t result = 0;
+  memcpy(&result, (const char *)tile->result + row * size, size);
+  for (size_t k = 0; k < questions->shape->n; k++) {
+    id_put(&recorded->rows, ID_A, row, k, id_get(questions, ID_A, i, k));
+    id_put(&recorded->rows, ID_B, row, k, id_get(questions, ID_B, j, k));
+  }
+  id_put(&recorded->rows, ID_C, row, 0, id_get(questions, ID_C, i, 0)); /* of the row: id_tile_fill */
+  id_put(&recorded->rows, ID_D, row, 0, result);
+  recorded->place[row] = row;
+}
+
+int id_recorded_ask(id_recorded *recorded, id_box *box, const id_tile *tile, uint64_t seed) {
+  id_vectors questions;
+  size_t all = tile->rows * tile->rows;
+  memset(recorded, 0, sizeof *recorded);
+  recorded->all = all;
+  recorded->m = recorded->n = tile->rows;
+  recorded->place = calloc(all, sizeof *recorded->place);
+  id_vectors_start(&recorded->rows, &box->shape);
+  id_vectors_start(&questions, &box->shape);
+  int fine = recorded->place && id_vectors_grow(&recorded->rows, all) != SIZE_MAX &&
+             id_vectors_grow(&questions, tile->rows) != SIZE_MAX,
+      status = CLI_OK;
+  if (fine) draw_near_one(&questions, seed);
+  if (fine) status = id_ask(box, &questions, 0, tile->rows);
+  for (size_t row = 0; fine && status == CLI_OK && row < all; row++)
+    take_element(recorded, &questions, tile, row / tile->rows, row % tile->rows);
+  id_vectors_free(&questions);
+  return fine ? status : cli_fail(NULL, "not enough memory");
+}
+
 static hu_type sum_type(const id_search *search) {
   hu_type sum = search->box->shape.result;
   if (sum.kind == HU_TYPE_CODES) sum.format = search->space.sum;
@@ -272,9 +323,10 @@ static const id_stage stages[] = {
      {ID_AXIS_ORDER, ID_AXIS_LANES, ID_AXIS_LENGTH, ID_AXIS_GROUP, ID_AXIS_WINDOW, ID_AXIS_PRODUCT, ID_AXIS_ROUND,
       ID_AXIS_JOIN, ID_AXIS_CUT, ID_AXIS_STICKY, ID_AXIS_ZEROS, ID_AXIS_KEPT, ID_AXIS_KEPT2, -1},
      {-1},
+     0,
      0},
-    {"the lower end", {ID_AXIS_EMIN, ID_AXIS_DAZ, ID_AXIS_FTZ, ID_AXIS_ZERO, -1}, {-1}, 1},
-    {"the upper end", {ID_AXIS_OVER, ID_AXIS_SAT, -1}, {-1}, 1},
+    {"the lower end", {ID_AXIS_EMIN, ID_AXIS_DAZ, ID_AXIS_FTZ, ID_AXIS_ZERO, -1}, {-1}, 1, 0},
+    {"the upper end", {ID_AXIS_OVER, ID_AXIS_SAT, -1}, {-1}, 1, 0},
 };
 
 enum { LANGUAGE_MOST = 32 }; /* K up to which the language is searched */
@@ -325,6 +377,8 @@ int id_explain_recorded(id_search *search, const id_recorded *recorded, id_expla
   sort_presets(search, found);
   int fine = list_candidates(search, &all) && add_agreeing(search, &all, &found->models), status = CLI_OK;
   if (fine && !found->models.count && search->box->shape.n <= LANGUAGE_MOST) status = find_language(search);
+  found->stopped = status == ID_STOPPED || id_stop_due();
+  if (status == ID_STOPPED) status = CLI_OK;
   if (fine && status == CLI_OK) fine = add_agreeing(search, &search->set, &found->models);
   if (fine && !found->models.count) fine = find_parts(&all, recorded, found);
   id_set_free(&all);

@@ -16,6 +16,9 @@ typedef struct id_recorded {
 /* Loads three files, A B D, or four. `shape` has the elements' types; its n and without_c are set. Returns 0, or an
  * exit code after an error line. */
 int id_recorded_load(id_recorded *recorded, id_shape *shape, char *const *path, int count, int product);
+/* Asks the box, which multiplies matrices in this tile, for one product of numbers near 1, and takes all its elements.
+ * Returns 0 or an exit code. */
+int id_recorded_ask(id_recorded *recorded, id_box *box, const id_tile *tile, uint64_t seed);
 void id_recorded_free(id_recorded *recorded);
 
 enum { ID_PARTS_MOST = 4 };
@@ -39,10 +42,11 @@ typedef struct id_explained {
   id_part parts[ID_PARTS_MOST]; /* where no model gives all: models, each of some of the rows that are left */
   int part_count;
   size_t left; /* rows that no part has */
+  int stopped; /* 1: the search ended early, so that more models may give all rows */
 } id_explained;
 
 /* Finds the models of the rows, presets, sums of parts of them, and where K is small those of the language. `search`
- * has been started. Returns 0 or an exit code. */
+ * has been started. Stopped, it has what is known by then, and `stopped` is 1. Returns 0 or an exit code. */
 int id_explain_recorded(id_search *search, const id_recorded *recorded, id_explained *found);
 void id_print_recorded(FILE *out, const id_search *search, const id_recorded *recorded, const id_explained *found);
 void id_print_recorded_json(FILE *out, const id_search *search, const id_recorded *recorded, const id_explained *found);

@@ -75,6 +75,7 @@ static void print_parts(FILE *out, const id_search *search, const id_recorded *r
 
 void id_print_recorded(FILE *out, const id_search *search, const id_recorded *recorded, const id_explained *found) {
   print_head(out, search, recorded);
+  if (found->stopped) fputs("stopped before all models of the language were tried\n", out);
   if (found->models.count)
     print_agreeing(out, search, found);
   else
@@ -103,7 +104,7 @@ void id_print_recorded_json(FILE *out, const id_search *search, const id_recorde
              JSON(id_model_text(search, &part->model, text)), JSON(part->count), JSON(part->low[0]), JSON(part->low[1]),
              JSON(part->high[0]), JSON(part->high[1]));
   }
-  cli_json(out, "],\n  'left': ?, 'other_presets': [", JSON(found->left));
+  cli_json(out, "],\n  'left': ?, 'stopped': ?, 'other_presets': [", JSON(found->left), cli_truth(found->stopped));
   for (int i = 0; i < found->other_count; i++)
     cli_json(out, "?{'preset': ?, 'differs': ?, 'first': ?}", cli_comma(i == 0), JSON(found->others[i].name),
              JSON(found->others[i].differs), JSON(recorded->place[found->others[i].first]));

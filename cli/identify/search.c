@@ -42,6 +42,7 @@ void id_search_free(id_search *search) {
   id_vectors_free(&search->plain);
   id_vectors_free(&search->asked);
   id_vectors_free(&search->later);
+  for (int i = 0; i < 2; i++) id_vectors_free(&search->brief[i].rows);
   id_set_free(&search->set);
 }
 
@@ -101,22 +102,69 @@ int id_ask_drawn(id_search *search, size_t count, int kind) {
 static uint64_t zero_without_sign(const id_operand *result, uint64_t x) { return x == result->sign ? 0 : x; }
 
 /* Returns 1 if the box's answer in this row and the model's are zeros. */
-static int both_are_zero(const id_search *search, const hu_accum *accum, size_t row) {
-  id_operand result = id_operand_of(search->box->shape.result);
-  size_t size = id_column_size(&search->box->shape, ID_D);
+static int both_are_zero(const id_vectors *rows, const hu_accum *accum, size_t row) {
+  id_operand result = id_operand_of(rows->shape->result);
+  size_t size = id_column_size(rows->shape, ID_D);
   uint64_t box = 0, model = 0;
-  memcpy(&box, (const char *)search->asked.column[ID_D] + row * size, size);
-  return zero_without_sign(&result, box) == 0 && id_compute(accum, &search->asked, row, 1, &model) == HU_OK &&
+  memcpy(&box, (const char *)rows->column[ID_D] + row * size, size);
+  return zero_without_sign(&result, box) == 0 && id_compute(accum, rows, row, 1, &model) == HU_OK &&
          zero_without_sign(&result, model) == 0;
+}
+
+/* Returns the blocks of a sum, and how many products of each are enough in a row in brief. */
+static uint32_t blocks_of(const id_search *search, const hu_accum *model) {
+  uint32_t n = search->box->shape.n, length = model->block.length;
+  return (n + length - 1) / length;
+}
+
+static uint32_t brief_length(const id_search *search, const hu_accum *model) {
+  uint32_t n = search->box->shape.n, least = n < 2 ? n : 2;
+  return model->block.length < least ? model->block.length : least;
+}
+
+/* Copies the first products of every row. */
+static int make_brief(const id_search *search, id_brief *into, uint32_t products) {
+  id_vectors *brief = &into->rows;
+  id_vectors_free(brief);
+  into->shape = search->box->shape;
+  into->shape.n = products;
+  id_vectors_start(brief, &into->shape);
+  if (id_vectors_grow(brief, search->asked.count) == SIZE_MAX) return 0;
+  for (size_t row = 0; row < search->asked.count; row++) {
+    for (int i = 0; i < ID_COLUMNS; i++)
+      for (size_t k = 0; k < id_column_length(brief->shape, i); k++)
+        id_put(brief, i, row, k, id_get(&search->asked, i, row, k));
+  }
+  return 1;
+}
+
+/* Returns the rows that a model has to give, and shortens it to them. A block of an aligned sum whose products but the
+ * first are zeros is the same with one of these as with all; of other kinds of sums there are few candidates. */
+static id_vectors *rows_for(id_search *search, hu_accum *model) {
+  if (!search->one || model->kind != HU_ACCUM_BLOCK || model->block.rule > HU_BLOCK_LATE || model->block.every ||
+      model->block.order || model->promote || model->slices || model->block.group > 1)
+    return &search->asked;
+  uint32_t length = brief_length(search, model), products = length * blocks_of(search, model);
+  if (products >= search->box->shape.n) return &search->asked;
+  id_brief *brief = &search->brief[products > length];
+  if ((brief->rows.count != search->asked.count || brief->shape.n != products) &&
+      !make_brief(search, brief, products)) {
+    id_vectors_free(&brief->rows);
+    return &search->asked;
+  }
+  model->block.length = (uint16_t)length;
+  return &brief->rows;
 }
 
 int id_agrees(id_search *search, const hu_accum *model) {
   id_progress(search->box);
-  size_t row = id_first_difference(model, &search->asked, 0, search->asked.count);
-  while (search->zeros_alike && row < search->asked.count && both_are_zero(search, model, row))
-    row = id_first_difference(model, &search->asked, row + 1, search->asked.count);
-  if (row == search->asked.count) return 1;
-  id_vectors_swap(&search->asked, row, row / 2);
+  hu_accum brief = *model;
+  id_vectors *rows = rows_for(search, &brief);
+  size_t row = id_first_difference(&brief, rows, 0, rows->count);
+  while (search->zeros_alike && row < rows->count && both_are_zero(rows, &brief, row))
+    row = id_first_difference(&brief, rows, row + 1, rows->count);
+  if (row == rows->count) return 1;
+  id_vectors_swap(rows, row, row / 2);
   return 0;
 }
 
@@ -333,10 +381,16 @@ static void thin(id_search *search) {
   search->set.count = KEPT;
 }
 
+static void start_brief(id_search *search, const id_stage *stage) {
+  search->one = stage->one && !search->recorded;
+  for (int i = 0; i < 2; i++) id_vectors_free(&search->brief[i].rows);
+}
+
 int id_stage_run(id_search *search, const id_stage *stage) {
   uint64_t before = search->box->asked;
   if (!search->set.count) return CLI_OK;
   search->box->doing = stage->name;
+  start_brief(search, stage);
   search->zeros_alike = !stage->last; /* what says which zero it is comes with the lower end */
   if (stage->last) thin(search);
   int status = search->recorded ? CLI_OK : ask_for_drawn(search, stage);
@@ -352,6 +406,6 @@ int id_stage_run(id_search *search, const id_stage *stage) {
     hu_accum_text(text, sizeof text, &search->set.x[i]);
     fprintf(search->log, "    %s\n", text);
   }
-  search->zeros_alike = 0;
+  search->zeros_alike = search->one = 0;
   return search->status = status;
 }

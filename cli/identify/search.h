@@ -16,6 +16,12 @@ typedef struct id_set {
 int id_set_add(id_set *set, const hu_accum *model);
 void id_set_free(id_set *set);
 
+/* Rows with fewer products than the box takes. */
+typedef struct id_brief {
+  id_shape shape;
+  id_vectors rows;
+} id_brief;
+
 typedef struct id_search {
   id_box *box;
   id_space space;
@@ -24,12 +30,14 @@ typedef struct id_search {
   id_vectors later; /* questions of the tree: they say something once blocks and order are looked at */
   id_set set;
   id_random random;
-  int part, whole;  /* of the tree: products whose sum C is added to first, 0: unknown; 1: no sum of parts */
-  int recorded;     /* 1: the box cannot be asked; the rows in `asked` are all there are */
-  int parts_tried;  /* sums of parts have been looked for */
-  int zeros_alike;  /* 1: -0 and +0 count as the same answer, as long as no parameter says which it is */
-  FILE *log;        /* what was decided, line by line */
-  hu_accum nearest; /* the best of the last repair that found nothing */
+  int part, whole;   /* of the tree: products whose sum C is added to first, 0: unknown; 1: no sum of parts */
+  int recorded;      /* 1: the box cannot be asked; the rows in `asked` are all there are */
+  int parts_tried;   /* sums of parts have been looked for */
+  int one;           /* 1: what was asked so far has one product (without C two), and zeros after it */
+  id_brief brief[2]; /* the same with fewer of these zeros, which are enough for aligned sums: one block, or more */
+  int zeros_alike;   /* 1: -0 and +0 count as the same answer, as long as no parameter says which it is */
+  FILE *log;         /* what was decided, line by line */
+  hu_accum nearest;  /* the best of the last repair that found nothing */
   int has_nearest;
   int status; /* exit code of the box's failure, 0 */
 } id_search;
@@ -54,6 +62,7 @@ typedef struct id_stage {
   const char *name;
   int axes[16], kinds[8]; /* end with -1 */
   int last;               /* 1: of many candidates some are enough, since later stages add little */
+  int one;                /* 1: its questions, and those before them, have one product, or without C two */
 } id_stage;
 int id_stage_run(id_search *search, const id_stage *stage);
 
@@ -66,6 +75,9 @@ int id_find_more(id_search *search);
 int id_find_again(id_search *search);
 /* Does the last stage again, after the set has changed. */
 int id_settle(id_search *search);
+/* Asks powers of two, and reads off whether sums have a lowest and a highest digit: space.has_place and space.least.
+ * Returns 0 or an exit code. */
+int id_read_place(id_search *search);
 /* Returns how many fraction digits an answer uses at most; without_c: of answers to questions whose C is zero. */
 int id_digits_seen(const id_search *search, int without_c);
 /* Mends the set after an answer has refuted `model`: drops what it refutes; where nothing is left, takes models near it

@@ -37,6 +37,12 @@ void id_space_widen(id_space *space) {
   if (lowest < space->lowest) space->lowest = lowest;
 }
 
+void id_space_narrow(id_space *space) {
+  id_space fresh = id_space_of(space->shape);
+  space->sum = fresh.sum;
+  space->lowest = fresh.lowest;
+}
+
 int id_is_wide(const id_space *space) {
   return space->sum.m > space->shape->result.format.m && id_may_be_wide(space->shape);
 }
@@ -76,24 +82,59 @@ static hu_accum *add_block(bases *list, uint8_t rule, uint16_t length) {
   return model;
 }
 
+/* Adds a block of products with scales, or of which `scaling` says that the block's sum has them. */
+static hu_accum *add_scaled_block(bases *list, uint8_t rule, uint8_t scaling) {
+  const id_shape *shape = list->space->shape;
+  hu_accum *model = add_block(list, rule, (uint16_t)(scaling ? shape->every : shape->n));
+  model->block.every = (uint16_t)shape->every;
+  model->block.scale = shape->scale;
+  model->block.scaling = scaling;
+  if (scaling) model->block.join = HU_BLOCK_JOIN_LAST;
+  return model;
+}
+
 static void add_scaled(bases *list) {
   const id_shape *shape = list->space->shape;
-  hu_accum *model = add_block(list, HU_BLOCK_ALIGN, (uint16_t)shape->n);
-  model->block.every = (uint16_t)shape->every;
-  model->block.scale = shape->scale;
-  model = add_block(list, HU_BLOCK_GROUPS, (uint16_t)shape->n);
-  model->block.every = (uint16_t)shape->every;
-  model->block.scale = shape->scale;
+  if (shape->scale.m == 0) add_scaled_block(list, HU_BLOCK_ALIGN, HU_BLOCK_SCALING_TERMS);
+  if (shape->scale.m == 0) add_scaled_block(list, HU_BLOCK_ALIGN, HU_BLOCK_SCALING_SUM);
+  add_scaled_block(list, HU_BLOCK_EXACT, HU_BLOCK_SCALING_SUM);
+  hu_accum *model = add_scaled_block(list, HU_BLOCK_GROUPS, HU_BLOCK_SCALING_TERMS);
   model->block.group = (uint16_t)shape->every;
   while (shape->n % model->block.group) model->block.group--;
 }
 
+/* Adds an aligned block whose register has the place that was seen. Its lowest and its highest digit are in several
+ * texts; this is the one that keeps fewest digits below its E. */
+static hu_accum *add_fixed(bases *list, uint8_t rule) {
+  const id_space *space = list->space;
+  const hu_block_key *wide = hu_block_key_at(HU_BLOCK_KEY_WIDE), *kept = hu_block_key_at(HU_BLOCK_KEY_F);
+  int digits = space->place_high - space->place_low;
+  if (digits > wide->high + kept->high) digits = wide->high + kept->high; /* no such register is as long */
+  hu_accum *model = add_block(list, rule, (uint16_t)space->shape->n);
+  model->block.to = HU_BLOCK_TO_FIXED;
+  model->block.wide = (uint8_t)(digits > wide->high ? wide->high : digits);
+  model->block.kept = (uint16_t)(digits - model->block.wide);
+  model->block.emin = (int16_t)(space->place_low + model->block.kept);
+  return model;
+}
+
+/* Adds the aligned sums. A second block cuts the first one's sum again, as those after it do not, so that there are two
+ * lengths of blocks where the length is not known. */
+static void add_aligned(bases *list, uint32_t length) {
+  add_block(list, HU_BLOCK_ALIGN, (uint16_t)length);
+  add_block(list, HU_BLOCK_GROUPS, (uint16_t)length)->block.group = 1;
+  add_block(list, HU_BLOCK_LATE, (uint16_t)length);
+}
+
 static void add_codes(bases *list) {
-  uint32_t n = list->space->shape->n, two = 1;
+  uint32_t n = list->space->shape->n, length = (uint32_t)list->space->length, two = 1;
   while (two < n) two *= 2;
-  add_block(list, HU_BLOCK_ALIGN, (uint16_t)n);
-  add_block(list, HU_BLOCK_GROUPS, (uint16_t)n)->block.group = 1;
-  add_block(list, HU_BLOCK_LATE, (uint16_t)n);
+  add_aligned(list, length ? length : n);
+  if (!length && n > 1) add_aligned(list, (n + 1) / 2);
+  if (list->space->has_place) {
+    add_fixed(list, HU_BLOCK_ALIGN);
+    add_fixed(list, HU_BLOCK_GROUPS)->block.group = 1;
+  }
   add_block(list, HU_BLOCK_EXACT, (uint16_t)n);
   add_block(list, HU_BLOCK_CHAIN, 1);
   add_block(list, HU_BLOCK_TREE, (uint16_t)two);

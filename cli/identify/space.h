@@ -26,6 +26,9 @@ enum {
   ID_AXIS_GROUP,   /* products added exactly */
   ID_AXIS_WINDOW,  /* digits kept below the largest exponent of a group */
   ID_AXIS_WRAP,    /* promote(N), splitk(S) */
+  ID_AXIS_WIDE,    /* digits of the register of a sum */
+  ID_AXIS_PAST,    /* what becomes of a sum beyond it */
+  ID_AXIS_PLACE,   /* where a register lies whose place is fixed */
   ID_AXIS_EMIN,    /* lower limit of the largest exponent */
   ID_AXIS_AS,      /* the format that operands are taken as */
   ID_AXIS_DAZ,     /* subnormal operands */
@@ -33,6 +36,7 @@ enum {
   ID_AXIS_ZERO,    /* the sign of what is rounded to zero */
   ID_AXIS_OVER,    /* what an overflow gives */
   ID_AXIS_SAT,     /* saturation */
+  ID_AXIS_NAN,     /* NaN operands whose digits are not looked at */
   ID_AXIS_BIG,     /* late: products that count as infinities */
   ID_AXES          /* (count) */
 };
@@ -40,13 +44,17 @@ enum {
 /* The box's shape, and what was read off it before the search. */
 typedef struct id_space {
   const id_shape *shape;
-  int least_digits; /* fraction digits that its results have been seen to have */
-  int inputs;       /* IN: the bits that were seen to matter, 0: all */
-  int keeps_small;  /* DAZ: 1: a subnormal operand was seen to count */
-  int gives_small;  /* FTZ: 1: a subnormal result was seen */
-  int lowest;       /* EMIN: at or below this it has no effect */
-  int part;         /* WRAP: products whose sum C is added to first, 0: any */
-  hu_format sum;    /* of sums inside: D's format, where any NaN is as good, or binary32 (id_space_widen) */
+  int least_digits;                     /* fraction digits that its results have been seen to have */
+  int inputs;                           /* IN: the bits that were seen to matter, 0: all */
+  int keeps_small;                      /* DAZ: 1: a subnormal operand was seen to count */
+  int gives_small;                      /* FTZ: 1: a subnormal result was seen */
+  int lowest;                           /* EMIN: at or below this it has no effect */
+  int has_place, place_low, place_high; /* 1: sums were seen to have no digits below 2^low, nor from 2^high up */
+  int least_known, least; /* EMIN: 1: 2^least comes out, and all above it do; 2: and those below it do not */
+  int least_by_c;         /* 1: as C; 0: as a product */
+  int length;             /* LENGTH: products of a step, by the order of the sum; 0: unknown */
+  int part;               /* WRAP: products whose sum C is added to first, 0: any */
+  hu_format sum;          /* of sums inside: D's format, where any NaN is as good, or binary32 (id_space_widen) */
 } id_space;
 
 id_space id_space_of(const id_shape *shape);
@@ -56,6 +64,8 @@ int id_may_be_wide(const id_shape *shape);
 /* Makes sums binary32 from now on. */
 void id_space_widen(id_space *space);
 int id_is_wide(const id_space *space);
+/* Makes sums those of D's format again. */
+void id_space_narrow(id_space *space);
 
 /* Kinds of models with every parameter as it is where it plays no part; with `parts`, their sums of parts (promote,
  * splitk) instead, of which there may be none. */

@@ -259,6 +259,46 @@ int id_tree_is_binary(const id_tree *tree) {
   return tree->root >= 0;
 }
 
+static int has_child(const id_tree *tree, int node, int leaf) {
+  int child = tree->node[node].first;
+  while (child >= 0 && tree->node[child].leaf != leaf) child = tree->node[child].next;
+  return child >= 0;
+}
+
+/* Finds the child of a step that has C and the products before its others, and the first of these; *before: -1 where
+ * there is none. Returns the number of products that the step adds; 0: they are not consecutive. */
+static int products_of(const id_tree *tree, int node, int *before, int *from) {
+  int low, high, parts = 0, count = 0, last = -1, is_first = has_child(tree, node, tree->n);
+  *before = -1;
+  *from = tree->n;
+  for (int child = tree->node[node].first; child >= 0; child = tree->node[child].next) {
+    int products = range_below(tree, child, &low, &high, &parts);
+    if (tree->node[child].leaf == tree->n) continue;
+    if (*before < 0 && tree->node[child].leaf < 0 && (!products || (!is_first && low == 0))) {
+      *before = child;
+      continue;
+    }
+    *from = smaller(*from, low);
+    last = larger(last, high);
+    count += tree->node[child].leaves;
+  }
+  return count == last - *from + 1 ? count : 0;
+}
+
+int id_tree_step(const id_tree *tree) {
+  int length = 0, least = 0, past = tree->n, before, from;
+  for (int node = tree->root; node >= 0; node = before) {
+    int count = tree->node[node].leaf < 0 ? products_of(tree, node, &before, &from) : 0;
+    if (!count || from + count != past || (length && count != length)) return 0;
+    if (node == tree->root)
+      least = count;
+    else
+      length = count;
+    past = from;
+  }
+  return past != 0 ? 0 : !length ? least : least <= length ? length : 0;
+}
+
 /* ---- text ---- */
 
 static void print_leaf(FILE *out, const id_tree *tree, int leaf) {

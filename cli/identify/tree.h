@@ -31,6 +31,8 @@ int id_tree_find(id_search *search, id_tree *tree);
 void id_tree_free(id_tree *tree);
 /* Returns 1 if every step adds two. */
 int id_tree_is_binary(const id_tree *tree);
+/* Returns L if the sum goes up k by L products a step, the last step perhaps fewer; 0: it does not. */
+int id_tree_step(const id_tree *tree);
 /* Prints (C + 0) + 1, and [C 0 1 2 3] for a step that adds all of these at once; runs are shortened. */
 void id_tree_print(FILE *out, const id_tree *tree);
 

@@ -6,8 +6,9 @@
 
 #include "cli/question/operand.h"
 
-const char *const id_draw_names[ID_DRAW_KINDS] = {"one product",   "few products",   "many products", "small numbers",
-                                                  "large numbers", "special values", "any numbers",   "lowest numbers"};
+const char *const id_draw_names[ID_DRAW_KINDS] = {"one product",   "few products",   "many products",
+                                                  "small numbers", "large numbers",  "special values",
+                                                  "any numbers",   "lowest numbers", "full sums"};
 
 enum { GAP_MOST = 70 }; /* more than any cut keeps, and farther than C is dropped */
 
@@ -296,7 +297,43 @@ static void draw_lowest(drawing *plan) {
   }
 }
 
+/* ---- sums as large as their largest term allows ---- */
+
+/* Draws a number of this exponent and sign most of whose first digits are 1. */
+static uint64_t full_number(const drawing *plan, const id_operand *operand, int exponent, int negative) {
+  uint64_t all = operand->integer ? 0 : ((uint64_t)1 << operand->digits) - 1;
+  int clear = id_random_from(plan->random, 0, operand->digits / 2);
+  uint64_t x = id_operand_power(operand, exponent) | (all & ~(((uint64_t)1 << clear) - 1));
+  if (x > operand->max) x = operand->max;
+  return negative ? id_operand_negated(operand, x) : x;
+}
+
+/* Draws products of one exponent and one sign, and mostly C of it; the first few products or all. */
+static void draw_full(drawing *plan) {
+  const id_shape *shape = plan->questions->shape;
+  int negative = id_random_chance(plan->random, 50), ea, eb, top = middle_top(plan),
+      c = top + 2 + id_random_from(plan->random, 0, binades(shape->n));
+  size_t count = id_random_chance(plan->random, 50) ? shape->n : 1 + (size_t)id_random_below(plan->random, shape->n);
+  for (size_t k = 0; k < shape->n; k++) {
+    if (k >= count) {
+      put_nothing(plan, k);
+      continue;
+    }
+    split(plan, top - id_random_from(plan->random, 0, id_random_chance(plan->random, 20)), &ea, &eb);
+    id_put(plan->questions, ID_A, plan->row, k, full_number(plan, &plan->a, ea, negative));
+    id_put(plan->questions, ID_B, plan->row, k, full_number(plan, &plan->b, eb, 0));
+  }
+  if (shape->without_c || id_random_chance(plan->random, 25)) return;
+  if (id_random_chance(plan->random, 50)) c = top + id_random_from(plan->random, -1, 1);
+  id_put(plan->questions, ID_C, plan->row, 0, full_number(plan, &plan->result, c, negative));
+}
+
 static void draw_row(drawing *plan) {
+  if (plan->kind == ID_DRAW_FULL && !plan->questions->shape->sums && !plan->questions->shape->every &&
+      !plan->result.integer) {
+    draw_full(plan);
+    return;
+  }
   if (plan->kind == ID_DRAW_LOWEST && !plan->questions->shape->sums && !plan->result.integer) {
     draw_lowest(plan);
     return;

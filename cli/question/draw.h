@@ -16,7 +16,8 @@ enum {
   ID_DRAW_SPECIAL = 5, /* with zeros of both signs, infinities and NaN */
   ID_DRAW_ANY = 6,     /* all over the range */
   ID_DRAW_LOWEST = 7,  /* about D's least number, with products far below it */
-  ID_DRAW_KINDS = 8    /* (count) */
+  ID_DRAW_FULL = 8,    /* products of one sign with large significands, whose sum is as large as it can be */
+  ID_DRAW_KINDS = 9    /* (count) */
 };
 extern const char *const id_draw_names[ID_DRAW_KINDS];
 

@@ -88,16 +88,24 @@ uint64_t id_operand_negated(const id_operand *operand, uint64_t x) {
   return x ^ operand->sign;
 }
 
+/* Draws a NaN: the default one, or where there are infinities one with a single digit, which is read as infinity by a
+ * unit that does not look at that digit. */
+static uint64_t draw_nan(const id_operand *operand, id_random *random) {
+  if (!operand->infinity || !operand->digits || id_random_chance(random, 50)) return operand->nan;
+  return operand->infinity | (uint64_t)1 << id_random_below(random, (uint64_t)operand->digits);
+}
+
 uint64_t id_operand_special(const id_operand *operand, id_random *random) {
   uint64_t x = 0;
   switch (id_random_below(random, 6)) {
     case 0: x = operand->infinity; break;
-    case 1: x = operand->nan; break;
+    case 1:
+      if (operand->nan) return draw_nan(operand, random);
+      break;
     case 2: x = operand->max; break;
     case 3: x = operand->integer ? operand->sign : 1; break;
     default: break;
   }
-  if (x == operand->nan && x != 0) return x;
   return id_random_chance(random, 50) ? id_operand_negated(operand, x) : x;
 }
 

@@ -80,12 +80,19 @@ class Models(unittest.TestCase):
             self.assertEqual([(p['value'], p['verdict']) for p in z['parameters'] if p['key'] == 'zero'], [(zero, 'decided')], z)
 
     def test_a_block_that_flushes(self):
-        """Subnormal sums of an aligned block become zeros where its format says so."""
-        z = found('--fa', 'binary16', '--k', '8', '--', HALFULP, 'mma',
-                  'block(align,l=4,f=24,emin=-126,round=rna,out=fp(8,23,0):flush)', '--fa', 'binary16', '--fb', 'binary16', '--fd', 'binary32')
-        self.assertEqual(z['verdict'], 'found', z)
-        self.assertIn('out=fp(8,23,0):flush', z['model'])
-        self.assertEqual(z['notes'], ['a subnormal number as C counts as zero'])
+        """Subnormal sums of an aligned block become zeros, by its key or where its format says so."""
+        for flush in ('out=fp(8,23,0):flush', 'ftz=before'):
+            z = found('--fa', 'binary16', '--k', '8', '--', HALFULP, 'mma', 'block(align,l=4,f=24,emin=-126,round=rna,%s)' % flush, '--fa', 'binary16',
+                      '--fb', 'binary16', '--fd', 'binary32')
+            self.assertEqual(z['verdict'], 'found', z)
+            self.assertIn('ftz=', z['model'])
+            self.assertEqual(z['notes'], ['a subnormal number as C counts as zero'])
+
+    def test_a_unit_with_few_digits_flushes_nothing(self):
+        """C far below what a unit keeps is lost as a normal number is: that is no finding about subnormal numbers."""
+        for unit in ('block(late,l=2,f=7,f2=8,round=rtz)', 'block(align,l=4,f=20,emin=-20)'):
+            z = found('--fa', 'bfloat16', '--k', '4', '--', HALFULP, 'mma', unit, '--fa', 'bfloat16', '--fb', 'bfloat16', '--fd', 'binary32')
+            self.assertEqual((z['verdict'], z['notes']), ('found', []), z)
 
     def test_aligners_of_hardware(self):
         """A bit that keeps what the cuts lose, and zeros that set it or take part in the largest exponent."""
@@ -94,6 +101,29 @@ class Models(unittest.TestCase):
                       '--fd', 'binary32')
             self.assertEqual(z['verdict'], 'found', z)
             self.assertRegex(z['model'], r'block\(align,l=4,f=24,emin=-1[0-9]+,%s\)' % text)
+
+    def of_units(self, *units):
+        for text in units:
+            z = found('--fa', 'binary16', '--k', '8', '--', HALFULP, 'mma', text, '--fa', 'binary16', '--fb', 'binary16', '--fd', 'binary32')
+            self.assertEqual(z['verdict'], 'found', (text, z))
+            yield z['model']
+
+    def test_registers(self):
+        """Sums that wrap or stop at the limit of their register, which moves with the largest exponent or has one place."""
+        wrapping, stopping, fixed = self.of_units('block(align,l=4,f=20,emin=-60,wide=1)', 'block(align,l=4,f=20,emin=-60,wide=1,past=limit)',
+                                                  'block(align,l=4,f=14,emin=8,to=fixed,wide=5,past=limit)')
+        self.assertRegex(wrapping, r'f=20,.*wide=1[^0-9]')
+        self.assertNotIn('past=', wrapping)
+        self.assertRegex(stopping, r'wide=1,past=limit')
+        digits = dict(part.split('=') for part in fixed[fixed.index('(') + 1:-1].split(',')[1:])  # its lowest digit is 2^-6, its highest 2^12
+        self.assertEqual((digits['to'], digits['past'], int(digits['emin']) - int(digits['f']), int(digits['emin']) + int(digits['wide'])),
+                         ('fixed', 'limit', -6, 13), fixed)
+
+    def test_what_operands_are_read_as(self):
+        """Subnormal operands of an aligned block, and NaN whose digits are not looked at."""
+        flushed, hidden = self.of_units('block(align,l=4,f=24,emin=-252,daz=sign,ftz=tiny)', 'block(tree,l=4,in=7,nan=kept)')
+        self.assertIn('daz=', flushed)
+        self.assertRegex(hidden, 'in=7.*nan=kept')
 
     def test_two_roundings_and_groups_in_windows(self):
         """Boxes of tests/identify/units.py, in exact fractions: their own texts come back."""
@@ -309,7 +339,7 @@ void gemm(size_t m, size_t n, size_t k, const void *a, const void *b, const void
 '''
 
 
-# What the first ten questions show: the box's own line, what is said of it, and how the search ends.
+# What the first questions show: the box's own line, what is said of it, and how the search ends.
 SHOWN = {
     'a C that is ignored': ('s = 0.0', 'C changes no answer', 'found'),
     'zeros that are 1': ('bits = bits if bits & 0x7fffffff else 0x3f800000', 'the box: 3f800000 = 1; exactly 00000000 = 0', 'nearest'),
@@ -407,7 +437,7 @@ class Recorded(unittest.TestCase):
         answers = {name: run('mma', name, stdin=lines).stdout.decode().split() for name in ('nv.volta.f16.f32', 'nv.ampere.f16.f32')}
         self.write('d.npy', 'f4', (rows, 1), [struct.unpack('>f', bytes.fromhex(x))[0] for x in answers['nv.volta.f16.f32']])
         z, text = self.ask(*(self.path(x + '.npy') for x in 'abcd'))
-        self.assertEqual((z['rows'], z['all'], z['k'], z['presets'], z['parts']), (rows, rows, k, ['nv.volta.f16.f32'], []))
+        self.assertEqual((z['rows'], z['all'], z['k'], z['presets'], z['parts'], z['stopped']), (rows, rows, k, ['nv.volta.f16.f32'], [], False))
         others = {o['preset']: o for o in z['other_presets']}
         wrong = [i for i in range(rows) if answers['nv.volta.f16.f32'][i] != answers['nv.ampere.f16.f32'][i]]
         self.assertEqual((others['nv.ampere.f16.f32']['differs'], others['nv.ampere.f16.f32']['first']), (len(wrong), wrong[0]))
@@ -438,6 +468,35 @@ class Recorded(unittest.TestCase):
         self.assertEqual((len(z['parts']), z['left'], sum(p['rows'] for p in z['parts'])), (2, 0, m * n))
         self.assertEqual((z['parts'][1]['first'][0], z['parts'][1]['last'][0]), (8, 11))
         self.assertIn('in D[8..11][', text)
+
+    def test_a_kernel_that_is_asked(self):
+        """A command that multiplies matrices, the lower rows of its product by another model: both, and where they hold."""
+        rows, cut = 12, 8
+        box = 'import subprocess\na, b, c, d = sys.argv[1:]\nparts = []\nfor model in %r:\n' % (['nv.volta.f16.f32', 'nv.ampere.f16.f32'],)
+        box += '    subprocess.run([%r, "gemm", "-q", a, b, "-C", c, "-o", d, "--accum", model, "--fa", "binary16", "--fb", "binary16",' % HALFULP
+        box += ' "--fd", "binary32"], check=True)\n    parts.append(open(d, "rb").read())\n'
+        box += 'cut = len(parts[0]) - %d\nopen(d, "wb").write(parts[0][:cut] + parts[1][cut:])\n' % ((rows - cut) * rows * 4)
+        command = ['--fa', 'binary16', '--k', '64', '--gemm', '--kernel', '--tile', str(rows), *program(self.folder.name, box)]
+        done = run('identify', '--json', *command)
+        self.assertEqual(done.returncode, 1, done.stderr)
+        z = json.loads(done.stdout)
+        self.assertEqual((z['rows'], z['k'], z['left'], len(z['parts'])), (rows * rows, 64, 0, 2), z)
+        self.assertEqual([z['parts'][0]['first'][0], z['parts'][1]['first'][0], z['parts'][1]['last'][0]], [0, cut, rows - 1])
+        self.assertIn('in D[8..11][', run('identify', *command).stdout.decode())
+        refused = run('identify', '--fa', 'binary16', '--kernel', '--', HALFULP, 'mma', 'nv.volta.f16.f32')
+        self.assertEqual((refused.returncode, b'--kernel is for --gemm' in refused.stderr), (2, True), refused.stderr)
+
+    def test_stopped(self):
+        """A search of the language ends after --seconds, with what is known."""
+        rows, k, drawn = 40, 32, random.Random(4)
+        for name, kind, shape in (('p', 'f2', (rows, k)), ('q', 'f2', (rows, k)), ('r', 'f4', (rows,))):
+            self.write(name + '.npy', kind, shape, [drawn.gauss(0, 1) for _ in range(shape[0] * shape[-1] if len(shape) > 1 else rows)])
+        arguments = [self.path(x + '.npy') for x in 'pqr']
+        begun = time.monotonic()
+        z, text = self.ask('--seconds', '1', *arguments, code=1)
+        self.assertTrue(z['stopped'])
+        self.assertIn('stopped before all models of the language were tried', text)
+        self.assertLess(time.monotonic() - begun, 60)
 
     def test_wrong_arrays(self):
         self.write('s.npy', 'f2', (2, 4), [0.0] * 8)

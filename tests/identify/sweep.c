@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* Every preset as a black box, its name hidden: is an equal model found, with how many questions, in what time?
  *
- * usage: sweep VECTORS CHANGED PART...   presets whose names contain one of the PARTs, "" for all, but not those whose
+ * usage: sweep VECTORS drawn FIRST COUNT   units number FIRST, FIRST + 1, ... of draw_unit.h
+ *        sweep VECTORS known PART...      units of the list below whose texts contain one of the PARTs
+ *        sweep VECTORS CHANGED PART...    presets whose names contain one of the PARTs, "" for all, but not those whose
  * names contain the rest of a PART that begins with '-'; with CHANGED > 0 so many models of each with one parameter
  * changed, drawn, instead. Equality is looked at on VECTORS drawn vectors.
  * The search verifies on as many, at most on 100,000 as the command does. Prints a line each: name, questions before
@@ -12,9 +14,11 @@
 #include <string.h>
 #include <time.h>
 
+#include "cli/accum/text.h"
 #include "cli/base/cli.h"
 #include "cli/identify/identify.h"
 #include "cli/identify/report.h"
+#include "tests/identify/draw_unit.h"
 
 enum { VERIFIED = 100000 }; /* as many as the command draws in the end */
 
@@ -132,12 +136,85 @@ static int is_expected(const char *name, int count, char **part) {
   return expected;
 }
 
+/* Units that are drawn, each by its own number. */
+static int try_drawn(size_t vectors, uint64_t first, uint64_t count) {
+  int bad = 0;
+  double start = seconds();
+  printf("%-36s %6s %6s %5s\n", "unit", "asked", "cpu s", "left");
+  for (uint64_t i = first; i < first + count; i++) {
+    id_random random = {i};
+    id_shape shape;
+    hu_accum unit;
+    char text[HU_ACCUM_TEXT_MAX] = "", name[4 * CLI_NAME_MAX], a[CLI_NAME_MAX], result[CLI_NAME_MAX];
+    draw_unit(&unit, &shape, &random);
+    hu_accum_text(text, sizeof text, &unit);
+    if (getenv("HU_IDENTIFY_STEPS")) fprintf(stderr, "%s\n", text);
+    snprintf(name, sizeof name, "%llu %s %s %u", (unsigned long long)i, cli_element_name(a, shape.a),
+             cli_element_name(result, shape.result), shape.n);
+    bad += try_model(name, shape, &unit, vectors);
+  }
+  printf("%llu units, %d not found, %.0f s\n", (unsigned long long)count, bad, seconds() - start);
+  return bad || !count ? 1 : 0;
+}
+
+/* Units without a name, each with a key that searches have missed: operands, D, products, scales and how many share
+ * one, text. */
+static const struct {
+  const char *operand, *result;
+  uint32_t n;
+  const char *scale;
+  uint32_t every;
+  const char *text;
+} known[] = {
+    {"bfloat16", "binary32", 4, NULL, 0, "block(late,l=2,f=7,f2=8,round=rtz)"},
+    {"bfloat16", "binary32", 8, NULL, 0, "block(late,l=4,f=24,f2=31,daz=sign)"},
+    {"binary16", "binary32", 8, NULL, 0, "block(align,l=4,f=24,emin=-126,round=rto)"},
+    {"bfloat16", "binary32", 8, NULL, 0, "block(align,l=4,f=24,emin=-252,daz=sign,ftz=tiny)"},
+    {"bfloat16", "binary32", 8, NULL, 0, "block(groups,l=4,g=2,f=24,emin=-252,daz=plus,ftz=before)"},
+    {"binary16", "binary32", 16, NULL, 0, "block(align,l=8,f=20,emin=-60,wide=2)"},
+    {"binary16", "binary32", 8, NULL, 0, "block(align,l=4,f=20,emin=-60,wide=1,past=limit)"},
+    {"float8_e4m3fn", "binary32", 16, NULL, 0, "block(align,l=8,f=18,emin=4,to=fixed,wide=12,past=limit)"},
+    {"float8_e5m2", "binary32", 8, NULL, 0, "block(align,l=4,f=0,emin=-16,cut=rne,to=fixed,wide=20)"},
+    {"binary16", "binary32", 8, NULL, 0, "block(tree,l=4,in=7,nan=kept)"},
+    {"float8_e5m2", "binary32", 8, NULL, 0, "block(exact,l=4,zero=ieee)"},
+    {"binary16", "binary32", 8, NULL, 0, "block(chain,l=4,c=last,last=rtz)"},
+    {"float4_e2m1fn", "binary32", 16, "ue4m3", 8, "block(exact,l=4,c=last,last=rtz,scaling=sum,every=8,scale=ue4m3)"},
+    {"float6_e3m2fn", "binary32", 16, "float8_e8m0fnu", 8,
+     "block(align,l=8,f=20,emin=-200,c=last,scaling=sum,every=8,scale=float8_e8m0fnu)"},
+};
+
+static hu_format format_named(const char *name) {
+  hu_format format;
+  if (hu_format_parse(&format, name, NULL) != HU_OK) abort();
+  return format;
+}
+
+static int try_known(size_t vectors, int count, char **part) {
+  int bad = 0, tried = 0;
+  for (size_t i = 0; i < sizeof known / sizeof *known; i++) {
+    id_shape shape = {.n = known[i].n, .every = known[i].every};
+    hu_accum unit;
+    if (!is_expected(known[i].text, count, part)) continue;
+    shape.a = shape.b = hu_type_codes(format_named(known[i].operand));
+    shape.result = hu_type_codes(format_named(known[i].result));
+    if (known[i].scale) shape.scale = format_named(known[i].scale);
+    if (hu_accum_parse(&unit, known[i].text, NULL) != HU_OK) abort();
+    bad += try_model(known[i].text, shape, &unit, vectors);
+    tried++;
+  }
+  printf("%d units, %d not found\n", tried, bad);
+  return bad || !tried ? 1 : 0;
+}
+
 int main(int argc, char **argv) {
   size_t vectors = argc > 1 ? strtoul(argv[1], NULL, 10) : 0, changed = argc > 2 ? strtoul(argv[2], NULL, 10) : 0;
   const char *seed = getenv("HU_TEST_SEED");
   id_random random = {seed ? strtoull(seed, NULL, 0) : 1};
   int bad = 0, count = 0;
   if (argc < 4 || !vectors) return 2;
+  if (!strcmp(argv[2], "drawn"))
+    return argc == 5 ? try_drawn(vectors, strtoull(argv[3], NULL, 0), strtoull(argv[4], NULL, 0)) : 2;
+  if (!strcmp(argv[2], "known")) return try_known(vectors, argc - 3, argv + 3);
   printf("seed %llu\n%-36s %6s %6s %5s\n", (unsigned long long)random.state, "preset", "asked", "cpu s", "left");
   for (size_t i = 0; i < hu_accum_preset_count(); i++) {
     hu_accum_preset preset;

@@ -20,6 +20,9 @@ static const char *const models[] = {
     "block(exact,l=8,c=last,out=fp(8,23,0):flush)",
     "block(exact,l=4,out=bfloat16,via=binary32)",
     "block(tree,l=8,g=2,products=exact)",
+    "block(align,l=4,f=20,emin=2,in=2,nan=kept,to=fixed,wide=9,past=limit)",
+    "block(align,l=4,f=20,emin=-60,wide=3,daz=plus,ftz=before)",
+    "block(chain,l=4,c=last,last=rto)",
 };
 
 static void set_and_read(void **state) {
