@@ -19,6 +19,7 @@
 #include "cli/job/job.h"
 #include "cli/train/tensors.h"
 #include "cli/train/train.h"
+#include "cli/train/weights.h"
 #include "halfulp/status.h"
 #include "halfulp/train/net.h"
 
@@ -36,7 +37,9 @@ enum {
   KEY_TENSORS,
   KEY_MODEL,
   KEY_DESCRIBE,
-  KEY_SIZES
+  KEY_SIZES,
+  KEY_WEIGHTS,
+  KEY_PREDICTIONS
 };
 static const cli_option options[] = {
     {'o', "output", "OUT", "folder where its files go; default: CONFIG's name with .run for its suffix"},
@@ -60,6 +63,8 @@ static const cli_option options[] = {
     {KEY_MODEL, "model", "FILE", "as --set model.file=FILE: a network of your own, docs/training/networks.md"},
     {KEY_DESCRIBE, "describe", NULL, "no run: print the network layer by layer, with shapes and numbers of parameters"},
     {KEY_SIZES, "sizes", "SIZES", "--describe: what the data are, in place of reading them: height=32,outputs=10"},
+    {KEY_WEIGHTS, "write-weights", "FILE", "at the end: the weights by name, .safetensors that model.weights takes"},
+    {KEY_PREDICTIONS, "predictions", "FILE", "at the end: answers to the test set, a table; of parallel translations"},
     CLI_OPTION_JSON,
     {0}};
 
@@ -103,6 +108,8 @@ static int set(void *context, int key, const char *value) {
     case KEY_MODEL: run->model = value; return CLI_OK;
     case KEY_DESCRIBE: run->describe = 1; return CLI_OK;
     case KEY_SIZES: run->sizes = value; return CLI_OK;
+    case KEY_WEIGHTS: run->weights = value; return CLI_OK;
+    case KEY_PREDICTIONS: run->predictions = value; return CLI_OK;
     default: run->json = 1; return CLI_OK;
   }
 }
@@ -169,7 +176,9 @@ static int begin(train_run *run) {
   char why[HU_DATA_WHY_MAX] = "",
        *folder = run->data ? strdup(run->data) : config_folder(run->config ? run->config : "");
   if (!folder) return cli_fail(NULL, "out of memory");
-  hu_status status = hu_trainer_begin(run->trainer, run->data ? folder : train_data_folder(run->trainer, folder), why);
+  hu_status status = train_read_weights(run->trainer);
+  if (status == HU_OK)
+    status = hu_trainer_begin(run->trainer, run->data ? folder : train_data_folder(run->trainer, folder), why);
   free(folder);
   return status == HU_OK ? CLI_OK : cli_fail(run->config, "%s", *why ? why : hu_status_text(status));
 }
@@ -304,11 +313,24 @@ static void say(const train_run *run, int stopped, double seconds) {
     train_print(stdout, run, seconds);
 }
 
+/* Refuses, before the first step, what could not be written behind the last one. */
+static int check_predictions(const train_run *run) {
+  const char *set = hu_trainer_get(run->trainer, "data.set");
+  if (!run->predictions) return CLI_OK;
+  if (!strcmp(set, "text") || !strcmp(set, "words"))
+    return cli_fail(NULL, "train: --predictions: data.set = %s has windows of text, and no examples", set);
+  if (train_ranks_get()->trainer.size > 1)
+    return cli_fail(NULL, "train: --predictions: one process computes them, and this run has %d",
+                    train_ranks_get()->trainer.size);
+  return CLI_OK;
+}
+
 static int prepare(train_run *run) {
   int status = configure(run);
   hu_status error = status == CLI_OK ? hu_trainer_set_ranks(run->trainer, &train_ranks_get()->trainer) : HU_OK;
   if (error != HU_OK) return cli_fail_status(run->config, error);
   if (status == CLI_OK) status = begin(run);
+  if (status == CLI_OK) status = check_predictions(run);
   return status == CLI_OK ? train_tensors_find(run) : status;
 }
 
@@ -381,6 +403,9 @@ static int run_steps(train_run *run, int *stopped) {
   if (status == CLI_OK) status = train_log_exponents(run);
   if (status == CLI_OK) status = train_tensors_exponents(run);
   if (status == CLI_OK) status = train_report(run);
+  if (status == CLI_OK && !*stopped && run->weights) status = train_write_weights(run->trainer, run->weights);
+  if (status == CLI_OK && !*stopped && run->predictions)
+    status = train_write_predictions(run->trainer, run->predictions);
   if (status == CLI_OK) say(run, *stopped, progress_seconds() - start);
   return status;
 }
@@ -394,10 +419,11 @@ int cli_train(int argc, char **argv) {
     status = CLI_OK;
   } else if (status < 0 && run.sizes && !run.describe) {
     status = cli_fail(NULL, "train: --sizes is for --describe");
-  } else if (status < 0 && run.describe && (run.resume || run.overwrite || run.out || run.json || run.tensors)) {
+  } else if (status < 0 && run.describe &&
+             (run.resume || run.overwrite || run.out || run.json || run.tensors || run.weights || run.predictions)) {
     status = cli_fail(NULL,
                       "train: --describe prints a text and makes no run: leave out --output, --resume, --overwrite, "
-                      "--tensors and --json");
+                      "--tensors, --write-weights, --predictions and --json");
   } else if (status < 0 && run.describe) {
     run.config = count ? operands[0] : NULL;
     status = describe(&run);
@@ -405,10 +431,11 @@ int cli_train(int argc, char **argv) {
     status = cli_fail(NULL, "train: requires CONFIG; see `halfulp train --help`");
   } else if (status < 0 && run.resume && run.overwrite) {
     status = cli_fail(NULL, "train: --resume continues a run, --overwrite starts again: only one of them");
-  } else if (status < 0 && run.tensors && (run.resume || run.overwrite || run.out || run.json)) {
+  } else if (status < 0 && run.tensors &&
+             (run.resume || run.overwrite || run.out || run.json || run.weights || run.predictions)) {
     status = cli_fail(NULL,
-                      "train: --tensors prints a table and makes no run: leave out --output, --resume, --overwrite "
-                      "and --json");
+                      "train: --tensors prints a table and makes no run: leave out --output, --resume, --overwrite, "
+                      "--write-weights, --predictions and --json");
   } else if (status < 0) {
     run.config = operands[0];
     run.out_asked = run.out != NULL;

@@ -8,6 +8,7 @@
 #include "cli/base/io.h"
 #include "cli/base/shipped.h"
 #include "cli/experiment/budget.h"
+#include "cli/train/weights.h"
 
 static const char *data_folder(const budget *work) {
   return work->how->given.data       ? work->how->given.data
@@ -92,6 +93,7 @@ hu_trainer *budget_begin(const budget *work, const table_cell *cell, const budge
   if (status == CLI_OK && work->how->given.threads) status = set_key(trainer, "run.threads", work->how->given.threads);
   if (status == CLI_OK) {
     hu_status error = hu_trainer_set_engine(trainer, work->how->given.engine);
+    if (error == HU_OK) error = train_read_weights(trainer);
     if (error == HU_OK) error = hu_trainer_begin(trainer, data_folder(work), why);
     if (error != HU_OK)
       status = cli_fail(NULL, "%s: %s", table_cell_name(name, cell), *why ? why : hu_status_text(error));

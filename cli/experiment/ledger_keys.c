@@ -9,6 +9,7 @@
 #include "cli/experiment/tables.h"
 #include "cli/sweep/pairs.h"
 #include "cli/train/data_folder.h"
+#include "cli/train/weights.h"
 
 /* Where a file lies says nothing of what is in it, and a system only stands for the keys that it sets. */
 static int is_beside(const char *key) {
@@ -82,6 +83,7 @@ int ledger_set_keys(hu_trainer *trainer, const ledger_how *how, const job_entry 
 int ledger_begin_trainer(hu_trainer *trainer, const ledger_how *how) {
   char why[HU_DATA_WHY_MAX] = "";
   hu_status error = hu_trainer_set_engine(trainer, how->given.engine);
+  if (error == HU_OK) error = train_read_weights(trainer);
   if (error == HU_OK)
     error = hu_trainer_begin(trainer, how->given.data ? how->given.data : train_data_folder(trainer, "data"), why);
   return error == HU_OK ? CLI_OK : cli_fail(NULL, "%s: %s", how->cell, *why ? why : hu_status_text(error));

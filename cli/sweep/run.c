@@ -10,6 +10,7 @@
 #include "cli/sweep/sweep.h"
 #include "cli/train/data_folder.h"
 #include "cli/train/ranks.h"
+#include "cli/train/weights.h"
 
 static void add_bytes(double z[4], hu_trainer_memory m) {
   z[0] += m.weights;
@@ -83,6 +84,7 @@ static int begin(const sweep_setup *sweep, hu_trainer *trainer, char why[JOB_WHY
   const char *data = sweep->any_data ? train_data_folder(trainer, sweep->data) : sweep->data;
   int status = set_engine(trainer, why);
   hu_status z = status == CLI_OK ? hu_trainer_set_ranks(trainer, &train_ranks_get()->trainer) : HU_OK;
+  if (z == HU_OK && status == CLI_OK) z = train_read_weights(trainer);
   if (z == HU_OK && status == CLI_OK) z = hu_trainer_begin(trainer, data, text);
   if (z != HU_OK) status = fail(why, "", *text ? text : hu_status_text(z));
   int all = train_largest(status);

@@ -85,13 +85,14 @@ enum { TRAIN_OVERFLOWS = 5 };
 
 typedef struct train_run {
   hu_trainer *trainer;
-  const char *config;  /* path */
-  const char *data;    /* folder; NULL: the configuration's own */
-  const char *out;     /* folder */
-  int out_asked;       /* by --output */
-  const char *threads; /* NULL: as the configuration says */
-  const char *model;   /* file of the network's text; NULL: as the configuration says */
-  const char *sizes;   /* of --sizes */
+  const char *config;                /* path */
+  const char *data;                  /* folder; NULL: the configuration's own */
+  const char *out;                   /* folder */
+  int out_asked;                     /* by --output */
+  const char *threads;               /* NULL: as the configuration says */
+  const char *model;                 /* file of the network's text; NULL: as the configuration says */
+  const char *sizes;                 /* of --sizes */
+  const char *weights, *predictions; /* files that the end writes; NULL: none */
   uint64_t every, checkpoint, evaluate;
   uint64_t follow_every; /* steps from one row of `history` to the next; 0: no history */
   int checkpoint_asked, resume, overwrite, json, keys, tensors, describe;

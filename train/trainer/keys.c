@@ -150,6 +150,11 @@ static const hu_run_key keys[] = {
 
     OTHER(MODEL, model, "model.net", "mlp(layers=2,units=64)", "the network: docs/training/networks.md"),
     OTHER(TEXT, network, "model.file", "", "file with the text of a network of your own, in place of model.net"),
+    OTHER(TEXT, weights, "model.weights", "",
+          "file or folder of weights that the run begins with, in place of drawn ones; names: model.names"),
+    OTHER(TEXT, names, "model.names", "",
+          "names of tensors in model.weights that are others than here: OURS:THEIRS, commas between them, * for any "
+          "characters; -: begins as without a file; OURS:THEIRS:pytorch: shapes of PyTorch's layers"),
     OTHER(TEXT, settings, "model.keys", "", "values of that text's keys, commas between them: width=0.25,stages=2/2"),
 
     WORD(loss, "loss.kind", "default", losses,

@@ -495,7 +495,7 @@ static float smallest_range(const hu_run_keys *keys) {
   return max > 0 ? max : 65504.0f;
 }
 
-hu_status hui_choose_scale(hu_trainer *trainer) {
+hu_status hui_choose_scale(hu_trainer *trainer, char *why) {
   enum { BATCHES = 8 };
   float largest = 0;
   hu_status status = HU_OK;
@@ -513,5 +513,5 @@ hu_status hui_choose_scale(hu_trainer *trainer) {
     hu_batches_free(&trainer->order);
     status = hui_open_batches(trainer, &trainer->order, start);
   }
-  return status == HU_OK ? hui_first_weights(trainer) : status;
+  return status == HU_OK ? hui_first_weights(trainer, why) : status;
 }

@@ -221,9 +221,9 @@ static HU_NOINLINE hu_status begin(hu_trainer *trainer, const char *folder, char
   if (status == HU_OK) status = hui_make_shards(trainer);
   if (status == HU_OK) status = hui_make_feedback(trainer);
   if (status == HU_OK) status = set_rules(trainer, why);
-  if (status == HU_OK) status = hui_first_weights(trainer);
+  if (status == HU_OK) status = hui_first_weights(trainer, why);
   trainer->rule = keys->rule;
-  if (status == HU_OK && keys->largest) status = hui_choose_scale(trainer);
+  if (status == HU_OK && keys->largest) status = hui_choose_scale(trainer, why);
   if (status == HU_OK) status = hui_set_precision(trainer, why);
   if (status == HU_OK) status = hui_make_ramping(trainer, why);
   if (status == HU_OK) status = hui_make_shared(trainer);

@@ -63,6 +63,7 @@ typedef struct hu_run_keys {
   const char *checksum;
   uint64_t categories, translate; /* translate: 1: evaluations of parallel text have a BLEU */
   hu_model model;
+  const char *weights, *names;           /* of first weights */
   const char *network, *settings;        /* model.file, in place of `model`, and model.keys */
   uint64_t loss, power, margin, largest; /* largest: 1: the scale is chosen from the largest gradient */
   uint64_t smoothing_over, less_minimum; /* of the loss */
@@ -237,6 +238,8 @@ struct hu_trainer {
   int late;            /* 1: products are rounded as from step precision.until on */
   uint64_t rounded;    /* the step that precision.off was looked up for */
   hu_trainer_source source;
+  hu_trainer_reader *read; /* of model.weights; NULL: nothing reads */
+  void *read_context;
   const hu_engine *engine; /* of run.device = cuda; NULL: none */
   hu_trainer_ranks ranks;  /* alone: 0 of 1 */
   size_t batch;            /* samples of a pass of the net: run.batch, or a shard of it */
@@ -479,7 +482,7 @@ hu_status hui_check_patterns(hu_trainer *trainer, const char *key, const char *p
 int hui_is_among(const char *name, const char *patterns);
 /* Chooses the scale of loss.scale = largest: computes gradients of some batches in binary32, then restores the
  * weights. */
-hu_status hui_choose_scale(hu_trainer *trainer);
+hu_status hui_choose_scale(hu_trainer *trainer, char *why);
 
 /* ---- assignments (assignment.c) ---- */
 hu_status hui_start_plan(hu_trainer *trainer, char *why);
@@ -495,7 +498,7 @@ hu_status hui_read_plan(hu_trainer *trainer, const char *text, char *why);
 /* Returns the rate of a step in an epoch (both from 0) of a run of so many steps. */
 double hui_rate_of(const hu_trainer *trainer, double rate, uint64_t step, uint64_t epoch, uint64_t steps);
 /* Makes the first weights as the optimizer keeps them. */
-hu_status hui_first_weights(hu_trainer *trainer);
+hu_status hui_first_weights(hu_trainer *trainer, char *why);
 
 /* ---- Q-Ramping (ramping.c) ---- */
 /* Makes periods of 1 for the weights of rounded products, whose roundings are set; does nothing without the key. */

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* Translates the test sentences of parallel text and compares them with the ones of the file. */
+/* Translates the test sentences of parallel text and compares them with the ones of the file; shows answers. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "train/data/subwords.h"
+#include "train/environment.h"
 #include "train/net/net.h"
 #include "train/trainer/bleu.h"
 #include "train/trainer/trainer.h"
@@ -211,16 +212,22 @@ static hu_status judge(batch_draft *draft, const hu_trainer *trainer, size_t n, 
   return memory ? HU_OK : HU_E_MEMORY;
 }
 
-static hu_status translate_batch(hu_trainer *trainer, batch_draft *draft, size_t b, hu_bleu *bleu) {
-  size_t n;
-  hu_status status = hui_feed_to_see(trainer, HU_ON_TEST, b, &n);
+/* Translates batch b, of which n sentences count, into draft->text. */
+static hu_status draft_batch(hu_trainer *trainer, batch_draft *draft, size_t b, size_t *n) {
+  hu_status status = hui_feed_to_see(trainer, HU_ON_TEST, b, n);
   if (status != HU_OK) return status;
-  begin_draft(draft, trainer, n);
-  for (size_t pass = 0, left = n; pass < draft->window && left && status == HU_OK; pass++) {
+  begin_draft(draft, trainer, *n);
+  for (size_t pass = 0, left = *n; pass < draft->window && left && status == HU_OK; pass++) {
     status = hu_model_feed(trainer->net, &trainer->ends, draft->x);
     if (status == HU_OK) status = hu_net_forward(trainer->net, 0, NULL);
     if (status == HU_OK) left = look_at_answers(draft, trainer, pass);
   }
+  return status;
+}
+
+static hu_status translate_batch(hu_trainer *trainer, batch_draft *draft, size_t b, hu_bleu *bleu) {
+  size_t n;
+  hu_status status = draft_batch(trainer, draft, b, &n);
   return status == HU_OK ? judge(draft, trainer, n, bleu) : status;
 }
 
@@ -236,4 +243,83 @@ hu_status hui_translate(hu_trainer *trainer, double *z) {
   if (status == HU_OK && size > 1) status = trainer->ranks.sum(trainer->ranks.context, HU_BLEU_NUMBERS, bleu.number);
   if (status == HU_OK) *z = hui_bleu_of(&bleu);
   return status;
+}
+
+/* ---- answers, one by one ---- */
+
+/* Returns the words of n tokens with a blank between two, parts put together; NULL: no memory. */
+static char *text_of(const hu_parallel *parallel, size_t n, const uint32_t *tokens) {
+  size_t size = 1;
+  int goes_on = 0;
+  for (size_t i = 0; i < n; i++) size += strlen(parallel->words[tokens[i]]) + 1;
+  char *z = malloc(size), *to = z;
+  if (!z) return NULL;
+  for (size_t i = 0; i < n; i++) {
+    const char *word = parallel->words[tokens[i]];
+    if (i && !goes_on) *to++ = ' ';
+    const size_t bytes = parallel->joined ? size_of_part(word, &goes_on) : strlen(word);
+    memcpy(to, word, bytes);
+    to += bytes;
+  }
+  *to = 0;
+  return z;
+}
+
+static hu_status show_sentences(hu_trainer *trainer, hu_trainer_look *look, void *context) {
+  batch_draft draft;
+  int stopped = 0;
+  hu_status status = open_draft(&draft, trainer);
+  for (size_t b = 0, n; b < hui_batches_to_see(trainer, HU_ON_TEST) && status == HU_OK && !stopped; b++) {
+    status = draft_batch(trainer, &draft, b, &n);
+    for (size_t i = 0; i < n && status == HU_OK && !stopped; i++) {
+      char *text = text_of(&trainer->source.parallel, draft.words[i], draft.text + i * draft.window);
+      if (!text) status = HU_E_MEMORY;
+      if (text)
+        stopped = look(context,
+                       &(hu_trainer_answer){.example = b * trainer->batch + i, .label = HU_LABEL_NONE, .text = text});
+      free(text);
+    }
+  }
+  close_draft(&draft);
+  return status;
+}
+
+/* The answers of a batch that was computed. */
+static int show_batch(const hu_trainer *trainer, size_t b, size_t n, const float *out, hu_trainer_look *look,
+                      void *context) {
+  const hu_data *data = &trainer->source.test;
+  const size_t outputs = hui_net_rows(trainer->net, trainer->ends.output) *
+                         hui_net_cols(trainer->net, trainer->ends.output) / trainer->batch;
+  for (size_t i = 0; i < n; i++) {
+    const size_t example = b * trainer->batch + i;
+    hu_trainer_answer answer = {
+        .example = example, .outputs = outputs, .output = out + i * outputs, .label = HU_LABEL_NONE};
+    if (data->labels) {
+      answer.label = data->labels[example];
+      answer.answer = hui_is_logistic(trainer) ? answer.output[0] > 0 : first_largest(outputs, answer.output);
+    } else {
+      answer.targets = data->y + example * data->targets;
+    }
+    if (look(context, &answer)) return 1;
+  }
+  return 0;
+}
+
+static HU_NOINLINE hu_status show_answers(hu_trainer *trainer, hu_trainer_look *look, void *context) {
+  if (!trainer || !look) return HU_E_NULL;
+  if (!trainer->net || trainer->source.text || trainer->ranks.size > 1) return HU_E_TRAIN;
+  if (trainer->source.parallel.window) return show_sentences(trainer, look, context);
+  for (size_t b = 0, n; b < hui_batches_to_see(trainer, HU_ON_TEST); b++) {
+    hu_status status = hui_feed_to_see(trainer, HU_ON_TEST, b, &n);
+    if (status == HU_OK) status = hu_net_forward(trainer->net, 0, NULL);
+    const float *out = status == HU_OK ? hui_net_numbers(trainer->net, trainer->ends.output) : NULL;
+    if (status != HU_OK) return status;
+    if (!out) return HU_E_MEMORY;
+    if (show_batch(trainer, b, n, out, look, context)) return HU_OK;
+  }
+  return HU_OK;
+}
+
+hu_status hu_trainer_answers(hu_trainer *trainer, hu_trainer_look *look, void *context) {
+  HU_ENV_RETURN(hu_status, show_answers(trainer, look, context));
 }

@@ -62,6 +62,25 @@ HU_API const char *hu_trainer_get(const hu_trainer *trainer, const char *key);
  * begun. */
 HU_API HU_MUST_CHECK hu_status hu_trainer_set_engine(hu_trainer *trainer, const hu_engine *engine);
 
+/* ---- weights of other runs ----
+ *
+ * With model.weights = PATH a run begins with the tensors of a file of weights in place of drawn ones: all parameters,
+ * and the running statistics of normalisations (two rows: means, variances; "batch_norm1.running"). Parameters are
+ * rounded into optimizer.weights as drawn ones are. A tensor has the name that it has here, unless an entry of
+ * model.names says another one. Entries are OURS:THEIRS or OURS:THEIRS:pytorch, commas between them, and the first one
+ * that fits a name counts. OURS may have one *, which stands for any characters; a * of THEIRS stands for the same
+ * ones. THEIRS "-": the tensor begins as if there were no file. An entry that fits no name is an error.
+ *
+ * A tensor has the shape rows x cols, or, with one row or one column, that of its length. `pytorch`: that of PyTorch's
+ * layers, of linear ones (outputs, inputs), of convolutions (outputs, inputs of a group, kernel's rows, columns). */
+
+/* Reads the numbers of a tensor of a file as binary32: rows x cols of them, those of `name`; pytorch: 1: as above.
+ * Returns HU_OK, or the error and a sentence in why (HU_DATA_WHY_MAX bytes). */
+typedef hu_status hu_trainer_reader(void *context, const char *path, const char *name, int pytorch, size_t rows,
+                                    size_t cols, float *numbers, char *why);
+/* What model.weights reads with. HU_E_SHAPE: the run has begun. Without it, hu_trainer_begin refuses model.weights. */
+HU_API HU_MUST_CHECK hu_status hu_trainer_set_reader(hu_trainer *trainer, hu_trainer_reader *read, void *context);
+
 /* ---- shards and processes ----
  *
  * With parallel.shards = S the batch of a step is cut into S shards of run.batch / S samples each, in order. A shard is
@@ -249,6 +268,24 @@ enum {
  * under the assignment in force, and with HU_SEE_BINARY32. Afterwards the parameters that operators see are the run's
  * weights with the run's roundings. Errors of hu_trainer_evaluate; HU_E_TRAIN: other bits. */
 HU_API HU_MUST_CHECK hu_status hu_trainer_evaluate_as(hu_trainer *trainer, int on, unsigned how, hu_trainer_seen *seen);
+
+/* What a run answers to an example of the test set. */
+typedef struct hu_trainer_answer {
+  size_t example;       /* its number */
+  size_t outputs;       /* numbers of the network's output */
+  const float *output;  /* these */
+  uint32_t label;       /* HU_LABEL_NONE: it has targets */
+  uint32_t answer;      /* of labels: the first largest output; of loss.kind = logistic: 1 if the output is above 0 */
+  const float *targets; /* as many as outputs, or NULL: it has a label */
+  const char *text;     /* of parallel text: the translation, words with a blank between two; else NULL */
+} hu_trainer_answer;
+/* Called for each example, in order; what the record points to is valid until it returns. It returns 0 to continue, and
+ * something else to stop, which is no error. */
+typedef int hu_trainer_look(void *context, const hu_trainer_answer *answer);
+/* Computes the answers to all examples of the test set as an evaluation does: dropout off, running statistics, of
+ * parallel text greedy translations. Changes nothing. HU_E_TRAIN: the run has not begun, or has no examples (text,
+ * words), or several processes. Else the net's own errors. */
+HU_API HU_MUST_CHECK hu_status hu_trainer_answers(hu_trainer *trainer, hu_trainer_look *look, void *context);
 
 /* Files that the run has read, in order: what the key data.checksum compares with. */
 typedef struct hu_trainer_file {
