@@ -16,6 +16,11 @@
 #define TABLE_PAIRS(...) \
   (const char *const[]) { __VA_ARGS__, NULL }
 
+/* What differs in all runs on ImageNet. */
+#define TABLE_BOXES                                                                                                 \
+  "Boxes of images are cut out of the middle 256 x 256 of each image and interpolated without a filter, where the " \
+  "common programs cut them out of the whole image."
+
 /* What the figures of a table are. */
 enum { TABLE_ACCURACY, TABLE_HIT_RATE, TABLE_AUC, TABLE_BLEU, TABLE_PERPLEXITY };
 
@@ -31,7 +36,7 @@ typedef struct table_data {
   const char *const *stand_in;    /* keys that replace them */
   const char *stand_in_is;        /* what the stand-in is, in words */
 } table_data;
-extern const table_data table_cifar10, table_cifar100, table_movielens;
+extern const table_data table_imagenet, table_cifar10, table_cifar100, table_movielens;
 extern const table_data table_iwslt, table_kaggle, table_terabyte, table_wiki103;
 
 typedef struct table_column {

@@ -40,6 +40,22 @@ const table_data table_cifar100 = {
     .stand_in = GRATINGS("20"),
     .stand_in_is = "2000 generated gratings of 16 x 16 pixels, 20 classes, and 500 for testing"};
 
+static const char *const imagenet_files[] = {"train-images.npy", "train-labels.npy", "val-images.npy", "val-labels.npy",
+                                             NULL};
+
+const table_data table_imagenet = {
+    .name = "ImageNet (ILSVRC12), as scripts/data/images.py makes files of its folders",
+    .folder = "imagenet",
+    .files = imagenet_files,
+    .from = "https://image-net.org/",
+    .pairs = TABLE_PAIRS("data.set", "images", "data.path", "imagenet", "data.size", "224", "data.classes", "1000",
+                         "data.augment", "yes"),
+    .count = 1281167,
+    .test = 50000,
+    .figure = TABLE_ACCURACY,
+    .stand_in = GRATINGS("20"),
+    .stand_in_is = "2000 generated gratings of 16 x 16 pixels, 20 classes, and 500 for testing"};
+
 /* 1000209 ratings of 6040 users, one of each held out; 4 negatives beside each of the others. */
 const table_data table_movielens = {
     .name = "MovieLens 1M",

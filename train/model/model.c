@@ -41,10 +41,12 @@ static const hu_text_key transformer_keys[] = {KEY(layers, 'i'),
 static const hu_text_key dlrm_keys[] = {KEY(units, 'i'), KEY(bottom, 'l'), KEY(top, 'l'), KEY(deviation, 'f')};
 static const hu_text_key ncf_keys[] = {KEY(layers, 'i'), KEY(units, 'i'), KEY(deviation, 'f')};
 /* Those of the papers' own code. */
-static const hu_text_key t2t_transformer_keys[] = {
-    KEY(layers, 'i'), KEY(units, 'i'), KEY(heads, 'i'), KEY(hidden, 'i'), KEY(dropout, 'd')};
+static const hu_text_key t2t_transformer_keys[] = {KEY(layers, 'i'), KEY(units, 'i'), KEY(heads, 'i'), KEY(hidden, 'i'),
+                                                   KEY(dropout, 'd')};
 static const hu_text_key tf_resnet_keys[] = {
     KEY(blocks, 'i'), KEY(width, 'd'), {"v1", offsetof(hu_model, variant), 'w', NULL}};
+static const hu_text_key tf_imagenet_keys[] = {
+    KEY(stages, 'l'), KEY(bottleneck, 'w'), {"v1", offsetof(hu_model, variant), 'w', NULL}};
 static const hu_text_key tf_ncf_keys[] = {KEY(units, 'i'), KEY(top, 'l')};
 static const hu_text_key lee_keys[] = {KEY(width, 'd'), {"defaults", offsetof(hu_model, variant), 'w', NULL}};
 
@@ -71,7 +73,8 @@ static const hu_model_kind kinds[HU_MODEL_KINDS] = {
     {"lee_mobilenet2", NULL, {lee_keys, 1}, HU_NEEDS_IMAGE, network_lee_mobilenet2},
     {"lee_resnet18", NULL, HU_TEXT_KEYS(lee_keys), HU_NEEDS_IMAGE, network_lee_resnet18},
     {"t2t_transformer", NULL, HU_TEXT_KEYS(t2t_transformer_keys), HU_NEEDS_TOKENS | HU_NEEDS_SOURCE,
-     network_t2t_transformer}};
+     network_t2t_transformer},
+    {"tf_imagenet", NULL, HU_TEXT_KEYS(tf_imagenet_keys), HU_NEEDS_IMAGE, network_tf_imagenet}};
 
 const hu_model_kind *hui_model_kind_of(uint8_t kind) { return &kinds[kind]; }
 
@@ -152,7 +155,8 @@ static int is_list(const uint32_t x[HU_KEY_LIST], uint32_t most) {
 static const char *wrong_list(const hu_model *model) {
   if (model->kind == HU_MODEL_CONV && model->channels[0] == 0) return "channels: none";
   if (model->kind == HU_MODEL_CONV && !is_list(model->channels, SIDE_MAX)) return "channels: not from 1 to 65536";
-  if (model->kind == HU_MODEL_RESNET4 && !is_list(model->stages, 100)) return "stages: not from 1 to 100 blocks each";
+  int has_stages = model->kind == HU_MODEL_RESNET4 || model->kind == HU_MODEL_TF_IMAGENET;
+  if (has_stages && !is_list(model->stages, 100)) return "stages: not from 1 to 100 blocks each";
   if (model->kind == HU_MODEL_DLRM && !is_list(model->bottom, SIDE_MAX))
     return "bottom: not from 1 to 65536 units each";
   int has_top = model->kind == HU_MODEL_DLRM || model->kind == HU_MODEL_TF_NCF;

@@ -63,6 +63,7 @@
  *
  *   tf_resnet(blocks=3,width=1)         tensorflow/models, official/resnet, for 32 x 32 images: 6 blocks + 2 layers,
  *                                       norms before the convolutions; with the word `v1` behind them
+ *   tf_imagenet(stages=3/4/6/3)         the same for ImageNet's images: with the words `bottleneck` and `v1`
  *   tf_ncf(units=8,top=64/32/16/8)      tensorflow/models, official/recommendation: one table of users, one of items;
  *                                       the first of `top` is what the layers read
  *   t2t_transformer(layers=2,units=128,heads=4,hidden=512,dropout=0.1)
@@ -112,7 +113,8 @@ enum {
   HU_MODEL_LEE_MOBILENET2 = 19,  /* lee_mobilenet2 */
   HU_MODEL_LEE_RESNET18 = 20,    /* lee_resnet18 */
   HU_MODEL_T2T_TRANSFORMER = 21, /* t2t_transformer */
-  HU_MODEL_KINDS = 22,           /* (count of those that have a name) */
+  HU_MODEL_TF_IMAGENET = 22,     /* tf_imagenet */
+  HU_MODEL_KINDS = 23,           /* (count of those that have a name) */
   HU_MODEL_NETWORK = 255         /* a text of layers */
 };
 /* Functions between layers. */
@@ -133,7 +135,7 @@ typedef struct hu_model {
   uint8_t kind;                             /* HU_MODEL_ */
   uint8_t activation;                       /* HU_ACTIVATION_; transformer, seq2seq, bert: not tanh */
   uint8_t no_bias, projection, bypass;      /* the words of linear, resnet, squeezenet */
-  uint8_t variant;                          /* the words of tf_resnet, lee_resnet18 */
+  uint8_t variant;                          /* the words of tf_resnet, tf_imagenet, lee_resnet18 */
   uint32_t layers, blocks;                  /* 1 ... 64; 1 ... 100 */
   uint32_t units, hidden;                   /* 1 ... 65536 */
   uint32_t heads;                           /* a divisor of units */
@@ -142,7 +144,7 @@ typedef struct hu_model {
   double width;                             /* above 0, up to 16 */
   float deviation;                          /* 0 ... 16 */
   uint32_t stages[HU_MODEL_STAGES_MAX];     /* blocks of each stage, 1 ... 100, as many as there are, then 0 */
-  uint8_t bottleneck;                       /* the word of resnet4 */
+  uint8_t bottleneck;                       /* the word of resnet4, tf_imagenet */
   double dropout;                           /* 0 ... below 1 */
   uint32_t bottom[HU_MODEL_UNITS_MAX];      /* units of layers, 1 ... 65536 each, as many as there are, then 0 */
   uint32_t top[HU_MODEL_UNITS_MAX];         /* the same */
@@ -152,8 +154,8 @@ typedef struct hu_model {
 
 /* What the data are. Looked at:
  *   linear, mlp                height, width, channels (inputs are rows of all their numbers), outputs
- *   conv, resnet, resnet4, squeezenet, mobilenet2, shufflenet2, tf_resnet, lee_squeezenet, lee_shufflenet2,
- *   lee_mobilenet2, lee_resnet18
+ *   conv, resnet, resnet4, squeezenet, mobilenet2, shufflenet2, tf_resnet, tf_imagenet, lee_squeezenet,
+ *   lee_shufflenet2, lee_mobilenet2, lee_resnet18
  *                              height, width, channels, outputs; both squeezenets: sides from 8 on
  *   gru                        height (steps), width, channels, outputs
  *   lstm, transformer          steps, vocabulary, outputs (vocabulary, or 0, which means that)

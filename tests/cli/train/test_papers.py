@@ -45,6 +45,16 @@ class Papers(support.Case):
                 records = b"".join(bytes(r.randrange(10) for _ in range(labels)) + r.randbytes(3072) for _ in range(4))
                 self.write(os.path.join(name, one + ".bin"), records)
 
+    def imagenet(self):
+        r = random.Random(3)
+        for part in ("train", "val"):
+            for kind, dtype, shape, data in (("images", "|u1", "(6, 9, 9, 3)", r.randbytes(6 * 243)),
+                                             ("labels", "<u2", "(6,)", b"".join(bytes([r.randrange(256), i % 3]) for i in range(6)))):
+                head = "{'descr': '%s', 'fortran_order': False, 'shape': %s, }" % (dtype, shape)
+                head = head.ljust(117) + "\n"
+                os.makedirs(self.path("imagenet"), exist_ok=True)
+                self.write("imagenet/%s-%s.npy" % (part, kind), b"\x93NUMPY\x01\x00" + bytes([len(head), 0]) + head.encode() + data)
+
     def movielens(self):
         os.makedirs(self.path("ml-1m"), exist_ok=True)
         lines = ["%d::%d::5::%d" % (user, movie, movie) for user in range(1, 131) for movie in (user, user % 130 + 1)]
@@ -214,7 +224,7 @@ class Papers(support.Case):
         self.bad("experiment", "--paper", "s2fp8", "--table", "5", says="it has 1, 2, 3, 4, A2")
         self.bad("experiment", "--paper", "s2fp8", "--table", "1", "--row", "resnet", says="it has resnet20, resnet34, resnet50")
         self.bad("experiment", "--paper", "s2fp8", "--budget", "1m", says="--budget requires --table")
-        self.bad("experiment", "--paper", "s2fp8", "--table", "2", "--budget", "1m", says="there is no loader of ILSVRC12")
+        self.bad("experiment", "--paper", "fp16", "--table", "2", "--budget", "1m", says="there are no losses of boxes")
         self.bad("experiment", "--table", "1", says="require --paper")
         for more in (["--set", "run.steps=2"], ["-j", "2"], ["--data", "."], ["-o", self.path("o")], ["--json"]):
             self.bad("experiment", "--paper", "s2fp8", "--configs", self.path("made"), *more, says="--configs writes the tables' own keys")
@@ -384,9 +394,14 @@ class Papers(support.Case):
                           "run.batch=4", "--set", "run.epochs=2")
         self.assertNotIn("THE DATA ARE", text)
         self.assertEqual(text.count("all steps"), 4)
-        text = self.ok("experiment", "--paper", "fp16", "--table", "1", "--budget", "5m", "--data", self.folder.name, "--set",
-                       "model.net=linear", "--set", "run.batch=4", "--set", "run.epochs=1", "-o", self.path("u"))
-        self.assertIn("NOT THE PAPER'S, which therefore has no figures here: CIFAR-10 stands for ILSVRC12", text)
+        self.imagenet()
+        for paper, table in (("fp16", "1"), ("s2fp8", "2")):
+            text = self.ok("experiment", "--paper", paper, "--table", table, "--budget", "5m", "--data", self.folder.name, "--set",
+                           "model.net=tf_imagenet(stages=1)", "--set", "data.size=8", "--set", "run.batch=4", "--set", "run.epochs=1",
+                           "-o", self.path("u" + paper))
+            self.assertNotIn("THE DATA ARE", text)
+            self.assertIn("NOT THE PAPER'S, which therefore has no figures here: ", text)
+            self.assertIn("Boxes of images are cut out of the middle 256 x 256", " ".join(text.split()))
 
     def test_hit_rate(self):
         self.movielens()

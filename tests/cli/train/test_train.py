@@ -92,11 +92,6 @@ IMAGENET_COUNTS = [  # of texts beside the tables: parameters of torchvision, of
     ("fp16-ssd300", 300, "", 21, 26285486),
     ("fp16-dcgan-generator", 64, "", 1, 18885760),
     ("fp16-dcgan-discriminator", 64, "", 1, 17232768),
-    ("s2fp8-resnet-imagenet", 224, "bottleneck", 1000, 25549352),
-    ("s2fp8-resnet-imagenet", 224, "bottleneck,version=1", 1000, 25557032),
-    *[("s2fp8-resnet-imagenet", 224, keys + ",version=%d" % version, 1001, both[version - 1])
-      for keys, both in (("stages=2/2/2/2", (11694249, 11692329)), ("stages=3/4/6/3", (21802409, 21800489)),
-                         ("bottleneck", (25559081, 25551401))) for version in (1, 2)],
 ]
 SPEECH = "height=41,width=161,channels=1,outputs=29"
 SEQUENCE_COUNTS = [  # of texts beside the tables: parameters of the code, or of the sum of its layers
@@ -105,6 +100,9 @@ SEQUENCE_COUNTS = [  # of texts beside the tables: parameters of the code, or of
     ("bfloat16-deepspeech2", SPEECH, "both=0,layers=3,units=2560", 115374368),
     ("fp16-biglstm", "steps=2,vocabulary=1000", "", 1776880510 - (793470 - 1000) * 2049),  # the paper has 793470 words
 ]
+RESNET50_COUNTS = [  # of tf_imagenet: classes, with v1, without
+    ("bottleneck", 1000, 25557032, 25549352), ("stages=2/2/2/2", 1001, 11694249, 11692329), ("stages=3/4/6/3", 1001, 21802409, 21800489),
+    ("bottleneck", 1001, 25559081, 25551401)]
 RESNET_COUNTS = {",v1": (272762, 467194, 661626, 758842, 856058), "": (272538, 466970, 661402, 758618, 855834)}
 
 
@@ -127,6 +125,10 @@ class PapersNetworks(TrainCase):
         for name, side, keys, outputs, count in IMAGENET_COUNTS:
             sizes = "height=%d,width=%d,channels=3,outputs=%d" % (side, side, outputs)
             self.assertEqual(self.count(name + ".net", sizes, "--set", "model.keys=" + keys), count, (name, keys))
+        for keys, outputs, first, second in RESNET50_COUNTS:
+            sizes = "height=224,width=224,channels=3,outputs=%d" % outputs
+            self.assertEqual(self.count("tf_imagenet(%s,v1)" % keys, sizes), first)
+            self.assertEqual(self.count("tf_imagenet(%s)" % keys, sizes), second)
         for name, sizes, keys, count in SEQUENCE_COUNTS:
             self.assertEqual(self.count(name + ".net", sizes, "--set", "model.keys=" + keys), count, (name, keys))
         tokens = "steps=8,source_vocabulary=32768,vocabulary=32768"

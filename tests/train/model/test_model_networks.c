@@ -114,6 +114,8 @@ static const struct {
              {"tf_resnet(blocks=1)", &image, 0xA677FD014388F3F0},
              {"tf_resnet(blocks=1,width=0.1)", &image, 0x53A51787D06567EC},
              {"tf_resnet(blocks=2,v1)", &odd, 0x8C92BBAC824CF730},
+             {"tf_imagenet(stages=1/1,bottleneck)", &image, 0},
+             {"tf_imagenet(stages=2/1,v1)", &odd, 0},
              {"t2t_transformer(layers=1,units=8,hidden=6)", &joined, 0x7CD6757485645D55},
              {"tf_ncf", &pairs, 0x661D789F7C1C9303},
              {"tf_ncf(units=3,top=6/5/4)", &pairs, 0xB5C48D5BB2C3DC5F},

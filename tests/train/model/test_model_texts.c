@@ -43,6 +43,7 @@ static void texts(void **state) {
       {"dlrm(bottom=1/2/3/4/5/6/7/8)", "dlrm(bottom=1/2/3/4/5/6/7/8)"},
       {"tf_resnet(v1,blocks=5)", "tf_resnet(blocks=5,v1)"},
       {"tf_ncf(top=64/32/16/8)", "tf_ncf"},
+      {"tf_imagenet(v1,bottleneck)", "tf_imagenet(bottleneck,v1)"},
       {"t2t_transformer(heads=4,units=64)", "t2t_transformer(units=64)"},
       {"lee_resnet18(defaults)", "lee_resnet18(defaults)"},
       {"lee_squeezenet(width=0.25)", "lee_squeezenet(width=0.25)"}};
@@ -117,6 +118,7 @@ static void bad_texts(void **state) {
              {"dlrm(layers=2)", HU_E_NAME, 5},
              {"tf_ncf(top=0)", HU_E_TEXT, 11},
              {"tf_ncf(top=65537)", HU_E_TRAIN, 0},
+             {"tf_imagenet(stages=2/101)", HU_E_TRAIN, 0},
              {"t2t_transformer(heads=3)", HU_E_TRAIN, 0},
              {"t2t_transformer(activation=relu)", HU_E_NAME, 16},
              {"lee_squeezenet(defaults)", HU_E_NAME, 15}};
