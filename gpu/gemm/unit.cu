@@ -59,7 +59,7 @@ HU_DEVICE hu_num hui_align_out(const hu_accum_plan *plan, int64_t sum, int32_t u
   return hui_grid_round(&plan->sum, hui_num_of_integer(sum, unit), draw);
 }
 
-/* Where a block's products stand in the tile: the first two at `at`, each further two `step` behind; `count` of them. */
+/* Where the `count` products of a block stand in the tile: the first two at `at`, each further two `step` behind. */
 typedef struct hu_align_run {
   uint32_t at, step, count;
 } hu_align_run;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Learns merges of byte-pair encoding (Sennrich, Haddow, Birch 2016) from the words of files, and codes files by them. */
+/* Learns merges of byte-pair encoding (Sennrich, Haddow, Birch 2016) from the words of files, and codes the files. */
 #include <stdlib.h>
 #include <string.h>
 
