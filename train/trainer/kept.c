@@ -145,3 +145,10 @@ hu_status hui_join_shards(hu_trainer *trainer, size_t n, const hu_kept *own, con
   hui_do_put(trainer->net, kept->there, kept->here, n * sizeof *kept->here);
   return hui_done(trainer->net);
 }
+
+hu_status hui_make_rest_row(hu_trainer *trainer) {
+  const size_t numbers = hui_gradient_numbers(trainer->net) + hui_running_numbers(trainer->net);
+  trainer->rest.row =
+      trainer->net->engine->allocate(trainer->net->self, (numbers ? numbers : 1) * sizeof *trainer->rest.row);
+  return trainer->rest.row ? HU_OK : HU_E_MEMORY;
+}

@@ -57,13 +57,6 @@ static hu_status check_streams(const hu_trainer *trainer, char *why) {
   return other ? hui_say(why, HU_E_TRAIN, "run.rest: keep does not go with %s", other) : HU_OK;
 }
 
-hu_status hui_make_rest_row(hu_trainer *trainer) {
-  const size_t numbers = hui_gradient_numbers(trainer->net) + hui_running_numbers(trainer->net);
-  trainer->rest.row =
-      trainer->net->engine->allocate(trainer->net->self, (numbers ? numbers : 1) * sizeof *trainer->rest.row);
-  return trainer->rest.row ? HU_OK : HU_E_MEMORY;
-}
-
 hu_status hui_make_rest(hu_trainer *trainer, char *why) {
   hu_rest *rest = &trainer->rest;
   hu_model_ends ends;

@@ -7,16 +7,6 @@
 
 #include "train/trainer/trainer.h"
 
-/* ---- paths ---- */
-
-hu_status hui_path_of(char z[HU_PATH_SIZE], const char *folder, const char *path, const char *name, char *why) {
-  const char *first = *path == '/' ? "" : folder, *gap = *path == '/' || !*path ? "" : "/", *end = *name ? "/" : "";
-  int n = snprintf(z, HU_PATH_SIZE, "%s%s%s%s%s", first, gap, path, end, name);
-  return n > 0 && n < HU_PATH_SIZE ? HU_OK : hui_say(why, HU_E_FILE, "data.path: too long");
-}
-
-/* ---- sets ---- */
-
 /* Takes the first `count` examples for training, the others for testing. */
 static hu_status cut(hu_trainer *trainer, hu_data *all, size_t count) {
   hu_status status = hu_data_part(&trainer->source.training, all, 0, count);
