@@ -2,13 +2,16 @@
 """Losses bit for bit, by a second evaluator that was written from docs/training/training.md alone: NumPy's binary32, and
 elementary functions that are rounded once from 60 decimal digits."""
 import decimal
+import math
 from fractions import Fraction
 
 import numpy as np
 import pytest
 
+from test_training_words import child, use, word
+
 import halfulp
-from halfulp.train import Net, Trainer, label_error_rate
+from halfulp.train import Net, Optimizer, Trainer, label_error_rate
 
 F = np.float32
 CONTEXT = decimal.Context(prec=60, Emin=-10**6, Emax=10**6)
@@ -35,7 +38,7 @@ def function(name):
         if name == 'exp':
             return rounded(Fraction(CONTEXT.exp(d)))
         if name == 'log1p':
-            return rounded(Fraction(CONTEXT.ln(CONTEXT.add(d, decimal.Decimal(1)))) if x > 1e-30 else Fraction(float(x)))
+            return rounded(Fraction(CONTEXT.ln(CONTEXT.add(d, decimal.Decimal(1)))) if abs(x) > 1e-30 else Fraction(float(x)))
         return rounded(1 / (1 + Fraction(CONTEXT.exp(-d))))
     return np.vectorize(one, otypes=[F])
 
@@ -63,7 +66,7 @@ def entropy(x, labels, w, share=(1.0, 0.0), less=0.0):
     terms, q = np.zeros(len(x), F), np.full_like(x, F(share[1]))
     for i, label in enumerate(labels):
         n = logs[i] - d[i]
-        terms[i] = F(F(F(share[0]) - F(share[1])) * n[label] + F(share[1]) * row_sum(n)) - F(less)
+        terms[i] = F(F(F(share[0]) - F(share[1])) * n[label] + F(share[1]) * row_sum(n)) - F(less) if share[1] else n[label]
         q[i, label] = F(share[0])
     return terms, (p - q) * w
 
@@ -376,3 +379,199 @@ output linear(h, 4) within n
         net.update(optimizer)
     assert losses[0] > 1 and losses[-1] < 0.05
     assert label_error_rate(net.greedy(), labels) == 0
+
+
+# ---- sampled classes ----
+
+SAMPLED = 'x = input(data.height, data.width)\noutput sampled_linear(x, {}, {}{})\n'
+
+
+def exp64(x):
+    """e^x as in docs/training/data.md, section 6."""
+    k = math.floor(x * float.fromhex('0x1.71547652b82fep+0') + 0.5)
+    r = (x - k * float.fromhex('0x1.62e42feep-1')) - k * float.fromhex('0x1.a39ef35793c76p-33')
+    z = 1.0
+    for i in range(14, 0, -1):
+        z = 1 + r * z / i
+    return math.ldexp(z, k)
+
+
+def expected_count(classes, samples, tries, scale):
+    """-log of how often a class is expected (section 5)."""
+    p = log1p(F(1) / (classes.astype(F) + F(1))) / scale
+    if tries == samples:
+        return -log(F(samples) * p)
+    power = [Fraction(CONTEXT.exp(decimal.Decimal(float(x)))) - 1 for x in F(tries) * log1p(-p)]
+    return -log(-np.array([rounded(x) for x in power], F))
+
+
+def candidates(labels, classes, samples, seed, number, step=0):
+    """The samples, then labels that were not drawn; and -log of their expected counts."""
+    stream = child(use(seed, 8), (10 << 32) + number)
+    scale, drawn, tries = log1p(F(classes)), [], 0
+    while len(drawn) < samples:
+        a, b = (word(stream, (step << 36) + 2 * tries + k) for k in range(2))
+        one = (math.floor(exp64((2**21 * a + (b >> 11)) / 2.0**53 * float(scale))) - 1) % classes
+        drawn += [one] * (one not in drawn)
+        tries += 1
+    for label in labels:
+        drawn += [int(label)] if label >= 0 and label not in drawn else []
+    return drawn, expected_count(np.array(drawn), samples, tries, scale), tries
+
+
+def product(a, b):
+    """fma in increasing k from +0: exact products, each sum rounded once."""
+    z = np.zeros((len(a), b.shape[1]), F)
+    for i, j in np.ndindex(z.shape):
+        sum_ = F(0)
+        for x, y in zip(a[i], b[:, j]):
+            sum_ = rounded(Fraction(float(sum_)) + Fraction(float(x)) * Fraction(float(y)))
+        z[i, j] = sum_
+    return z
+
+
+def columns(x):
+    """Sums of columns of up to 64 rows from +0."""
+    z = np.zeros(x.shape[1], F)
+    for row in x:
+        z = z + row
+    return z
+
+
+def sampled_pass(x, labels, table, bias, w, samples, seed, number=0, step=0):
+    """Loss and gradients of section 5: of x, of the table, of the bias."""
+    drawn, less, _ = candidates(labels, len(table), samples, seed, number, step)
+    z = product(x, table[drawn].T)
+    z = (z + bias[drawn] if bias is not None else z) + less
+    seen = np.array([[i < samples or c == label for i, c in enumerate(drawn)] for label in labels])
+    own = np.array([drawn.index(label) if label >= 0 else 0 for label in labels])
+    terms, dz = entropy(np.where(seen, z, F(-np.inf)), own, w)
+    kept = np.array(labels) >= 0
+    terms, dz = np.where(kept, terms, F(0)), np.where(kept[:, None], dz, F(0))
+    dt, db = np.zeros_like(table), np.zeros(len(table), F)
+    dt[drawn], db[drawn] = product(dz.T, x), columns(dz)
+    return F(row_sum(terms) * w), product(dz, table[drawn]), dt, db
+
+
+@pytest.mark.parametrize('classes, samples, rows, bias', [(50, 7, 5, 1), (12, 9, 6, 0), (3000, 20, 4, 1), (6, 6, 3, 1)])
+def test_sampled_by_the_page(random, classes, samples, rows, bias):
+    """A pass for training, the next step's, and evaluation, which sees all classes."""
+    net = Net('x = input(1, 5)\nh = linear(x, 5, bias=0)\noutput sampled_linear(h, {}, {}, bias={})\n'.format(
+        classes, samples, bias), batch=rows, seed=11)
+    table = random.normal(size=(classes, 5)).astype(F)
+    offset = random.normal(size=classes).astype(F) if bias else None
+    weights = {'linear1.weight': np.eye(5, dtype=F), 'sampled_linear1.weight': table}
+    net.load_weights({**weights, **({'sampled_linear1.bias': offset[None]} if bias else {})})
+    x, labels = random.normal(size=(rows, 5)).astype(F), random.integers(0, classes, rows)
+    labels[1] = labels[0]
+    labels[-1] = -1
+    w = F(1 / (rows - 1))
+    for step in range(2):
+        loss = F(net.forward(x, labels))
+        net.backward()
+        expected = sampled_pass(x, labels, table, offset, w, samples, 11, 1, step)
+        assert loss == expected[0]
+        np.testing.assert_array_equal(net.value_gradients()['1.linear'], expected[1])
+        got = net.gradients()
+        np.testing.assert_array_equal(got['sampled_linear1.weight'], expected[2])
+        if bias:
+            np.testing.assert_array_equal(got['sampled_linear1.bias'].ravel(), expected[3])
+        net.update(Optimizer('sgd', rate=0.0))
+    z = product(x, table.T) + (offset if bias else F(0))
+    terms, _ = entropy(z, np.maximum(labels, 0), w)
+    terms[-1] = 0
+    assert F(net.forward(x, labels, training=False)) == F(row_sum(terms) * w)
+    np.testing.assert_array_equal(net.output, z)
+
+
+def test_sampled_counts_are_tensorflows(random):
+    """The formulas of log_uniform_candidate_sampler in binary64, and how often classes are drawn."""
+    drawn, less, tries = candidates([], 40, 20, 5, 3)
+    p = np.log((np.array(drawn) + 2) / (np.array(drawn) + 1)) / np.log(41)
+    assert tries > 20
+    np.testing.assert_allclose(-less, np.log(-np.expm1(tries * np.log1p(-p))), rtol=2e-6, atol=1e-6)
+    seen = np.zeros(40)
+    for number in range(400):
+        seen[candidates([], 40, 1, 5, number)[0]] += 1
+    p = np.log((np.arange(40) + 2) / (np.arange(40) + 1)) / np.log(41)
+    assert np.abs(seen / 400 - p).max() < 4 * np.sqrt(0.2 / 400)
+
+
+def test_sampled_softmax_of_pytorch(random):
+    """The same loss and gradients in binary64, written as TensorFlow does: a column of the label, hits removed."""
+    torch = pytest.importorskip('torch')
+    classes, samples, rows = 30, 8, 6
+    net = Net('x = input(1, 4)\nh = tanh(linear(x, 4))\noutput sampled_linear(h, {}, {})\n'.format(classes, samples), batch=rows,
+              seed=2)
+    x, labels = random.normal(size=(rows, 4)).astype(F), random.integers(0, 6, rows)
+    loss = net.forward(x, labels)
+    net.backward()
+    drawn, _, tries = candidates(labels, classes, samples, 2, 2)
+    t = {name: torch.tensor(value.astype(float), requires_grad=True) for name, value in net.parameters().items()}
+    h = torch.tanh(torch.tensor(x.astype(float)) @ t['linear1.weight'] + t['linear1.bias'])
+
+    def count(c):
+        p = torch.log((c + 2.0) / (c + 1.0)) / np.log(classes + 1)
+        return torch.log(samples * p if tries == samples else -torch.expm1(tries * torch.log1p(-p)))
+
+    s, y = torch.tensor(drawn[:samples]), torch.tensor(labels)
+    weight, bias = t['sampled_linear1.weight'], t['sampled_linear1.bias'][0]
+    true = (h * weight[y]).sum(1) + bias[y] - count(y)
+    others = h @ weight[s].T + bias[s] - count(s)
+    others = others.masked_fill(y[:, None] == s[None], -1e30)
+    expected = (torch.logsumexp(torch.cat([true[:, None], others], 1), 1) - true).mean()
+    expected.backward()
+    assert (y[:, None] == s[None]).any()
+    assert abs(loss - expected.item()) < 1e-6
+    for name, gradient in net.gradients().items():
+        np.testing.assert_allclose(gradient, t[name].grad.numpy(), atol=1e-6, err_msg=name)
+    rows_of = np.abs(net.gradients()['sampled_linear1.weight']).sum(1) > 0
+    assert set(np.flatnonzero(rows_of)) == set(drawn)
+
+
+def test_sampled_rounds_the_rows_of_its_classes(random):
+    """Operands of its products are the table's rows of this pass: with S2FP8 their own statistics decide."""
+    net = Net(SAMPLED.format(20, 5, ', bias=0'), batch=3, height=1, width=4, outputs=20, seed=4)
+    table = (random.normal(size=(20, 4)) * 2.0**random.integers(-9, 9, (20, 1))).astype(F)
+    net.load_weights({'sampled_linear1.weight': table})
+    net.round_products(x='float8_e4m3fn', w='s2fp8')
+    x, labels = random.normal(size=(3, 4)).astype(F), np.array([19, 18, 0])
+    net.forward(x, labels)
+    drawn, less, _ = candidates(labels, 20, 5, 4, 0)
+    operand = halfulp.round_tensor(table[drawn], 's2fp8')
+    z = product(halfulp.round_tensor(x, 'float8_e4m3fn'), operand.T) + less
+    name = next(name for name in net.value_names if name.endswith('.sampled'))
+    np.testing.assert_array_equal(net.values()[name][:, :len(drawn)], z)
+    assert not np.array_equal(operand, halfulp.round_tensor(table, 's2fp8')[drawn])
+
+
+def test_sampled_shares_a_table(random):
+    """A table that is an embedding's, too, has the sum of both gradients; a lazy optimizer moves its rows alone."""
+    text = 'x = input(3, 1)\nh = embedding(x, 40, 6, start=normal(0.5))\noutput sampled_linear(tanh(h), 40, 4, share=h)\n'
+    net = Net(text, batch=2, seed=3)
+    assert net.parameter_names == ['embedding1.weight', 'sampled_linear1.bias']
+    again = Net(net.describe(), batch=2, seed=3)
+    x, labels = np.array([[1, 2, 3], [4, 5, 39]], F), np.array([[2, 3, 4], [5, 6, 7]])
+    assert net.forward(x, labels) == again.forward(x, labels)
+    net.backward()
+    drawn = candidates(labels.ravel(), 40, 4, 3, 2)[0]
+    moved = np.flatnonzero(np.abs(net.gradients()['embedding1.weight']).sum(1))
+    assert set(moved) == set(drawn) | {1, 2, 3, 4, 5, 39}
+
+
+@pytest.mark.parametrize('text, wrong', [
+    (SAMPLED.format(5, 6, ''), 'sampled_linear'),
+    (SAMPLED.format(0, 1, ''), 'sampled_linear'),
+    (SAMPLED.format(5, 2, '').replace('output ', 'y = ') + 'output relu(y)\n', 'cross entropy alone reads'),
+    (SAMPLED.format(5, 2, '').replace('output ', 'y = ') + 'output concat(x, y)\n', 'cross entropy alone reads'),
+    (SAMPLED.format(5, 2, ', start=fan_in(1), share=x'), 'share'),
+])
+def test_sampled_refuses(text, wrong):
+    with pytest.raises(halfulp.HalfulpValueError, match=wrong):
+        Net(text, batch=2, height=1, width=4)
+
+
+@pytest.mark.parametrize('how', [{'smoothing': 0.1}, {'loss': 'squared_error'}, {'loss': 'logistic'}])
+def test_sampled_goes_with_cross_entropy_alone(how):
+    with pytest.raises(halfulp.HalfulpValueError, match='sampled'):
+        Net(SAMPLED.format(5, 2, ''), batch=2, height=1, width=4, **how)

@@ -282,3 +282,101 @@ def test_described_again(random):
     again = Net(net.describe(), batch=BATCH, loss='squared_error', seed=3)
     assert again.digest == net.digest and again.describe() == net.describe()
     assert abs(net.parameters()['lstm1.reverse_projection'].std() - 0.25) < 0.1
+
+
+# ---- decoders that attend ----
+
+DECODER = '''source = input(4, 3)
+n = input(1, 1)
+x = input(3, 2)
+h = lstm(tanh(linear(source, 3)), 4, reverse=1, lengths=n, one_bias=1)
+state = last_state(h)
+g = lstm(h, 4, reverse=1, lengths=n, one_bias=1, forget_bias=1)
+y = attending_lstm(tanh(linear(x, 2)), g, 4, 2, concat(state, last_state(g)), n, start=normal(0.6), forget_bias=0.5)
+output linear(y, 2)
+'''
+
+
+def sigmoid(x):
+    return 1 / (1 + np.exp(-x))
+
+
+def decoded(p, source, lengths, x):
+    """The decoder's output in binary64 by the formulas of net.h; the encoder step by step, as well."""
+    def lstm(row, state, name, number, forget):
+        key = name + '.{}' + (str(number) if number else '')
+        s = row @ p[key.format('weight_x')] + p[key.format('bias_x')][0] + state[0] @ p[key.format('weight_h')]
+        i, f, o, g = np.split(s, 4)
+        c = sigmoid(f + forget) * state[1] + sigmoid(i) * np.tanh(g)
+        return sigmoid(o) * np.tanh(c), c
+
+    def affine(parts, weight, bias):
+        return np.concatenate(parts) @ p['attending_lstm1.' + weight] + p['attending_lstm1.' + bias][0]
+
+    z = []
+    for b, length in enumerate(lengths):
+        rows_of, states = np.tanh(source[b] @ p['linear1.weight'] + p['linear1.bias'][0]), []
+        for name, forget in ('lstm1', 0), ('lstm2', 1):
+            state, out = (np.zeros(4), np.zeros(4)), np.zeros((4, 4))
+            for t in reversed(range(length)):
+                state = lstm(rows_of[t], state, name, 0, forget)
+                out[t] = state[0]
+            rows_of = out
+            states.append(state)
+        memory, context = rows_of[:length], np.zeros(4)
+        keys = memory @ p['attending_lstm1.weight_keys']
+        for t in range(3):
+            h = affine([np.tanh(x[b, t] @ p['linear2.weight'] + p['linear2.bias'][0]), context], 'weight_input', 'bias_input')
+            for k in range(2):
+                states[k] = lstm(h, states[k], 'attending_lstm1', k + 1, 0.5)
+                h = states[k][0]
+            q = affine([part for state in states for part in state], 'weight_query', 'bias_query')
+            e = (np.tanh(keys + q) @ p['attending_lstm1.weight_score'])[:, 0]
+            context = np.exp(e) / np.exp(e).sum() @ memory
+            z.append(affine([h, context], 'weight_output', 'bias_output') @ p['linear3.weight'] + p['linear3.bias'][0])
+    return np.array(z)
+
+
+def test_attending_lstm_in_binary64(random):
+    """Output and gradients of all parameters, by differences; what lies behind the end of a memory changes no bit."""
+    net = Net(DECODER, batch=2, loss='squared_error', seed=2)
+    p = {name: w.astype(float) for name, w in drawn(net, random).items()}
+    net.load_weights({name: w.astype(F) for name, w in p.items()})
+    p = {name: w.astype(float) for name, w in net.parameters().items()}
+    source, x, targets = (random.normal(size=size).astype(F) for size in ((2, 4, 3), (2, 3, 2), (2, 3, 2)))
+    lengths = [3, 4]
+
+    def fed(source):
+        return np.hstack([source.reshape(2, -1), np.array(lengths, F)[:, None], x.reshape(2, -1)])
+
+    def loss(p):
+        return ((decoded(p, source.astype(float), lengths, x.astype(float)) - targets.reshape(-1, 2))**2).sum() / 12
+
+    run(net, fed(source), targets)
+    np.testing.assert_allclose(net.output, decoded(p, source.astype(float), lengths, x.astype(float)), atol=2e-6)
+    gradients, output = net.gradients(), net.output.copy()
+    for name, w in p.items():
+        for at in [tuple(random.integers(0, side) for side in w.shape) for _ in range(6)]:
+            up, down = ({**p, name: p[name].copy()} for _ in range(2))
+            up[name][at] += 1e-5
+            down[name][at] -= 1e-5
+            assert abs(gradients[name][at] - (loss(up) - loss(down)) / 2e-5) < 2e-6, (name, at)
+    source[0, 3] = 9
+    run(net, fed(source), targets)
+    assert net.output.tobytes() == output.tobytes()
+    later = x.copy()
+    later[:, 2] += 1
+    x = later
+    run(net, fed(source), targets)
+    np.testing.assert_array_equal(rows(net.output, 2)[:, :2], rows(output, 2)[:, :2])
+    assert not np.array_equal(rows(net.output, 2)[:, 2], rows(output, 2)[:, 2])
+
+
+@pytest.mark.parametrize('line, wrong', [
+    ('y = attending_lstm(x, source, 4)', 'the memory is an input'), ('y = attending_lstm(x, h, 0)', 'units'),
+    ('y = attending_lstm(x, h, 4, 17)', 'layers'), ('y = attending_lstm(x, h, 4, 2, last_state(h))', 'state'),
+    ('y = last_state(x)', 'last_state'), ('y = last_state(lstm(h, 4, both=1))', 'last_state')])
+def test_attending_lstm_refuses(line, wrong):
+    with pytest.raises(halfulp.HalfulpValueError, match=wrong):
+        Net('source = input(4, 3)\nx = input(3, 2)\nh = lstm(source, 4)\n{}\noutput linear(y, 1)\n'.format(line), batch=2,
+            loss='squared_error')

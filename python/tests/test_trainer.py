@@ -5,6 +5,7 @@ import gc
 import json
 import os
 import pathlib
+import random as random_numbers
 import shutil
 import signal
 import subprocess
@@ -546,3 +547,26 @@ def test_memory_is_freed():
     assert freed == [4711, 4712]
     with pytest.raises(MemoryError):
         _held.Held('thing', None, freed.append)
+
+
+# ---- sequences to sequences by cells ----
+
+def test_cells_translate(tmp_path):
+    """fp16-seq2seq.net learns to read sentences from their end in other letters; greedy translations, sampled words."""
+    words, draw = 'one two three four five six seven'.split(), random_numbers.Random(3)
+    source = [[draw.choice(words) for _ in range(draw.randint(1, 4))] for _ in range(600)]
+    (tmp_path / 's.txt').write_text(''.join(' '.join(line) + '\n' for line in source))
+    (tmp_path / 't.txt').write_text(''.join(' '.join(line[::-1]).upper() + '\n' for line in source))
+    config = {'run.batch': 32, 'run.epochs': 12, 'data.set': 'parallel', 'data.path': 's.txt', 'data.target': 't.txt', 'data.window': 6,
+              'data.numbering': 'count', 'model.file': str(EXAMPLES / 'papers' / 'networks' / 'fp16-seq2seq.net'),
+              'model.keys': 'layers=2,units=24,samples=4', 'optimizer.kind': 'adamw', 'optimizer.rate': 0.01}
+    trainer = Trainer(config, folder=tmp_path)
+    first = trainer.evaluate('test')
+    assert first.bleu < 10 and abs(first.loss - np.log(9)) < 0.5
+    for _ in range(192):
+        trainer.step()
+    seen = trainer.evaluate('test')
+    assert seen.bleu > 60 and seen.accuracy > 0.9 and seen.loss < 0.3
+    narrow = Trainer({**config, 'precision.system': 's2fp8', 'data.translate': 'no'}, folder=tmp_path)
+    losses = [narrow.step().loss for _ in range(60)]
+    assert all(np.isfinite(losses)) and np.mean(losses[-5:]) < 0.8 * np.mean(losses[:5])

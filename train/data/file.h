@@ -33,6 +33,9 @@ hu_status hui_data_make(hu_data *data, size_t count, const size_t shape[3], uint
 
 /* Makes x[i] the result of an operation of one operand, HU_OP_, of x[i], binary32 to binary32, ties to even. */
 void hui_apply_n(int op, size_t n, float *x);
+/* Returns e^x in binary64, within 2 units in the last place, with the same bits on every machine: single operations
+ * of IEEE 754 alone. NaN of NaN; above 709.78 infinity. */
+double hui_exp_of(double x);
 /* Draws numbers as hu_init_uniform does, between +-bound. */
 void hui_init_within(size_t n, float *z, float bound, hu_stream stream);
 /* Draws N(0, deviation^2) cut at 2 deviations: docs/training/data.md section 2. */

@@ -76,6 +76,19 @@ void hui_apply_n(int op, size_t n, float *x) {
   }
 }
 
+/* x = k ln 2 + r with |r| <= 0.35, and Horner's scheme for the series of e^r, which 14 terms end below 2^-57. ln 2 is
+ * two numbers, of which the first has 32 bits, so that its product with k is exact. */
+double hui_exp_of(double x) {
+  static const double high = 0x1.62e42fee00000p-1, low = 0x1.a39ef35793c76p-33, per = 0x1.71547652b82fep+0;
+  if (isnan(x)) return x;
+  if (x > 710) return (double)INFINITY;
+  if (x < -745) return 0;
+  const double k = floor(x * per + 0.5), r = (x - k * high) - k * low;
+  double z = 1;
+  for (int i = 14; i >= 1; i--) z = 1 + r * z / i;
+  return ldexp(z, (int)k);
+}
+
 /* Computes normal numbers 0 ... 2 pairs - 1 of a stream. */
 static void normal_pairs(size_t pairs, float *z, hu_stream stream) {
   const float turn = 0x1.921fb6p+2f; /* 2 pi to binary32 */

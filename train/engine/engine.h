@@ -25,6 +25,7 @@ enum { HU_BY_NUMBER = 0, HU_BY_ROW = 1 };
 /* Kernels of losses and sequences: kernels_sequences.h says what each does. */
 #define HU_KERNELS_SEQUENCES(X)                         \
   X(WEIGH, weigh, HU_BY_NUMBER)                         \
+  X(OWN_COLUMNS, own_columns, HU_BY_NUMBER)             \
   X(SMOOTH, smooth, HU_BY_ROW)                          \
   X(SMOOTH_BACK, smooth_back, HU_BY_NUMBER)             \
   X(MINUS_SIZE, minus_size, HU_BY_NUMBER)               \

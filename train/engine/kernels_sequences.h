@@ -15,6 +15,14 @@ HU_AT(weigh) {
   HU_EACH_COLUMN z[j] = weight == 0 ? 0 : a[j] * weight;
 }
 
+/* z is a in the first loss.cols columns and in that of the row's label, -infinity in the others. */
+HU_AT(own_columns) {
+  const size_t samples = task->loss.cols, label = task->loss.labels[r];
+  const float *a = task->a + r * task->cols;
+  float *z = task->z + r * task->cols;
+  HU_EACH_COLUMN z[j] = j < samples || j == label ? a[j] : -INFINITY;
+}
+
 /* z[r] is the cross entropy of row r with a smoothed label: a[r] is a logarithm, row r of loss.terms what is taken off
  * it, column by column. The row becomes these differences. */
 HU_AT(smooth) {

@@ -41,11 +41,23 @@ static hu_status set_loss(hu_net *net, hu_operator *op, size_t cols, float *term
   return hui_set_loss(net, op, rows * cols, terms, p);
 }
 
+/* Returns the value that a loss looks at in this pass: in training that of sampled classes, where there is one. */
+static int looked_at(const hu_net *net, const hu_operator *op) {
+  return net->training && op->in[1] >= 0 ? op->in[1] : op->in[0];
+}
+
+/* Returns the operator that samples for it; NULL: none. */
+static const hu_operator *sampler_of(const hu_net *net, const hu_operator *op) {
+  return net->training && op->in[1] >= 0 ? &net->op[hu_net_value_operator(net, op->in[1])] : NULL;
+}
+
 /* Returns the task of a kernel that looks at labels, or at targets where they were set last. */
 static hu_task answers_task(const hu_net *net, const hu_operator *op, float *z, const float *a) {
-  const hu_value *x = &net->value[op->in[0]];
+  const hu_value *x = &net->value[looked_at(net, op)];
+  const hu_operator *sampler = sampler_of(net, op);
   hu_task task = hui_task_of(x->rows, x->cols, z, a, net->targets);
   task.loss.labels = net->labelled || !(op->kind->loss & HU_COMPARES_TARGETS) ? net->labels : NULL;
+  if (sampler) task.loss.labels = hui_sampled_columns(net, sampler);
   task.loss.label = op->loss.label;
   task.loss.other = op->loss.other;
   task.loss.less = op->loss.less;
@@ -55,23 +67,35 @@ static hu_task answers_task(const hu_net *net, const hu_operator *op, float *z, 
 
 /* A kernel that makes the gradient of what was kept. */
 static hu_status give_kept(hu_net *net, hu_operator *op, int kernel) {
-  const hu_value *x = &net->value[op->in[0]];
-  float *dx = hui_gift(net, op->in[0], net->work[0]);
+  const int of = looked_at(net, op);
+  const hu_value *x = &net->value[of];
+  float *dx = hui_gift(net, of, net->work[0]);
   hu_task task = answers_task(net, op, dx, op->kept);
   task.p = share(net, op);
   task.loss.gradient = net->value[op->out].dv;
   hui_do(net, kernel, &task);
   weigh(net, x->rows, x->cols, dx);
-  hui_give(net, op->in[0], dx);
+  hui_give(net, of, dx);
   return hui_done(net);
 }
 
 /* ---- cross entropy; `kept` holds the probabilities ---- */
 
+/* Writes -infinity in the columns of labels of other rows to a copy, and returns that; without samples x itself. */
+static const float *of_own_row(hu_net *net, const hu_operator *op) {
+  const hu_operator *sampler = sampler_of(net, op);
+  const float *x = net->value[looked_at(net, op)].v;
+  if (!sampler) return x;
+  hu_task task = answers_task(net, op, op->kept, x);
+  task.loss.cols = sampler->sampled.samples;
+  hui_do(net, HU_RUN_OWN_COLUMNS, &task);
+  return op->kept;
+}
+
 static hu_status entropy_forward(hu_net *net, hu_operator *op) {
-  const hu_value *x = &net->value[op->in[0]];
+  const hu_value *x = &net->value[looked_at(net, op)];
   float *less = net->work[0], *sums = net->work[1];
-  hu_task task = hui_task_of(x->rows, x->cols, less, x->v, NULL);
+  hu_task task = hui_task_of(x->rows, x->cols, less, of_own_row(net, op), NULL);
   hui_do(net, HU_RUN_LESS_TOP, &task);
   hui_do_function(net, HU_OP_EXP, x->rows * x->cols, op->kept, less);
   task = hui_task_of(x->rows, x->cols, op->kept, NULL, NULL);
@@ -83,9 +107,11 @@ static hu_status entropy_forward(hu_net *net, hu_operator *op) {
     task.loss.terms = less;
     hui_do(net, HU_RUN_SMOOTH, &task);
   } else {
-    task = hui_task_of(1, x->rows, sums, sums, less);
+    task = answers_task(net, op, sums, sums);
+    task.rows = 1;
+    task.cols = task.ldz = task.lda = x->rows;
+    task.b = less;
     task.loss.cols = x->cols;
-    task.loss.labels = net->labels;
     hui_do(net, HU_RUN_ENTROPY, &task);
   }
   return set_loss(net, op, 1, sums, share(net, op));
@@ -221,7 +247,7 @@ int hui_add_loss(hu_net *net, const hu_operator_kind *kind, int x, const hu_loss
     return hui_refuse(net, HU_E_SHAPE, "loss: other rows, or other columns of targets, than the loss before it");
   if (!has_answers(net, kind, &value)) return hui_refuse(net, HU_E_MEMORY, "loss: no memory for labels");
   int z = hui_new_value(net, 1, 1, 0, 0);
-  hu_operator *op = hui_new_operator(net, kind, x, -1, z, kept);
+  hu_operator *op = hui_new_operator(net, kind, x, value.sampled ? value.sampled - 1 : -1, z, kept);
   if (!op) return -1;
   op->loss = *how;
   return z;
@@ -272,6 +298,7 @@ static HU_NOINLINE int add_smoothed(hu_net *net, int x, double weight, double am
   if (!(amount >= 0 && amount < 1)) return hui_refuse(net, HU_E_TRAIN, "smoothing: not from 0 to below 1");
   if (how > (HU_SMOOTHING_OTHERS | HU_SMOOTHING_LESS_MINIMUM)) return hui_refuse(net, HU_E_TRAIN, "smoothing: unknown");
   if (cols < 2) return hui_refuse(net, HU_E_SHAPE, "smoothing: of one column");
+  if (net->value[x].sampled) return hui_refuse(net, HU_E_SHAPE, "smoothing: over sampled classes");
   double other = amount / (double)(others ? cols - 1 : cols), label = 1 - amount;
   float own = (float)(others ? label : label + other), one = (float)other;
   hu_loss_how made = {.weight = weight, .smoothed = 1, .other = one};

@@ -10,6 +10,8 @@ int hui_add_loss(hu_net *net, const hu_operator_kind *kind, int x, const hu_loss
 /* Makes the sum of n terms, times p, the loss of an operator, and adds it to those before it; behind the first one, in
  * training, come those that are beside. */
 hu_status hui_set_loss(hu_net *net, hu_operator *op, size_t n, const float *terms, float p);
+/* Returns the column of each row's label in the result of a layer of sampled classes, in the engine's memory. */
+const uint32_t *hui_sampled_columns(const hu_net *net, const hu_operator *op);
 /* Checks labels of sequences, batch x steps of them, and notes how many the longest one has. HU_E_SHAPE: a label that
  * is no column, or the blank, or behind the end of its sequence. */
 hu_status hui_check_sequences(hu_net *net, const hu_operator *op, const uint32_t *labels);

@@ -47,7 +47,7 @@ static void share(hu_network *network, const hu_layer *layer) {
   int p = value ? hui_layer_parameter(network->net, network->shared.value) : -1;
   if (p < 0) {
     hui_network_wrong(network, HU_E_TEXT, "%s: share: not a value that a layer with parameters has made", layer->name);
-  } else if (strcmp(layer->name, "linear") != 0 || hui_layer_shared_table(network) < 0) {
+  } else if (!strstr(layer->name, "linear") || hui_layer_shared_table(network) < 0) {
     hu_net_share(network->net, p);
   }
 }

@@ -29,6 +29,20 @@ static int add_gru(hu_network *network, const hu_item *items) { return add_cells
 
 static int add_lstm(hu_network *network, const hu_item *items) { return add_cells(network, items, HU_CELL_LSTM); }
 
+static int add_attending_lstm(hu_network *network, const hu_item *items) {
+  hu_attending how = hu_attending_of(hui_size_of(&items[2]), hui_size_of(&items[3]));
+  int p = hu_net_parameters(network->net);
+  how.state = items[4].kind == HU_ITEM_VALUE ? items[4].value : -1;
+  how.lengths = hui_layer_lengths(network, &items[5]);
+  how.forget_bias = (float)items[7].number;
+  int z = hu_net_attending_lstm(network->net, items[0].value, items[1].value, &how);
+  for (int i = p; i < hu_net_parameters(network->net); i++)
+    if (network->net->parameter[i].first.fan_in) hui_layer_start(network, i, &items[6], 1);
+  return z;
+}
+
+ADD_ONE(last_state)
+
 static int add_within(hu_network *network, const hu_item *items) {
   hui_note_tokens(network, items[1].value);
   return hu_net_within(network->net, items[0].value, items[1].value);
@@ -50,6 +64,17 @@ static int add_row_convolution(hu_network *network, const hu_item *items) {
 static const hu_layer layers[] = {
     {"gru", {CELLS}, add_gru},
     {"lstm", {CELLS, {"projection", 'n', 0}, {"forget_bias", 'r', 0}}, add_lstm},
+    {"last_state", {VALUE(x)}, add_last_state},
+    {"attending_lstm",
+     {VALUE(x),
+      VALUE(memory),
+      COUNT(units),
+      {"layers", 'n', 1},
+      {"state", 'o', 0},
+      {"lengths", 'o', 0},
+      START,
+      {"forget_bias", 'r', 0}},
+     add_attending_lstm},
     {"within", {VALUE(x), VALUE(lengths)}, add_within},
     {"row_convolution", {VALUE(x), COUNT(steps), {"lengths", 'o', 0}, START}, add_row_convolution}};
 const hu_layer_list hui_layers_of_steps = {sizeof layers / sizeof *layers, layers};

@@ -52,6 +52,19 @@ static int add_linear(hu_network *network, const hu_item *items) {
   return z;
 }
 
+/* Adds a linear layer by a table, its own or that of an embedding. */
+static int add_sampled_linear(hu_network *network, const hu_item *items) {
+  hu_net *net = network->net;
+  const int p = hu_net_parameters(net), table = hui_layer_shared_table(network), bias = items[3].number != 0;
+  if (table >= 0) network->shared.kind = HU_ITEM_NONE; /* a bias is the layer's own */
+  int z = hu_net_sampled_linear(net, items[0].value, table, hui_size_of(&items[1]), hui_size_of(&items[2]), bias);
+  if (table >= 0 && items[4].kind == HU_ITEM_START)
+    hui_network_wrong(network, HU_E_TEXT, "start: the table is that of another layer");
+  else
+    hui_layer_start_both(network, table >= 0 ? p - 1 : p, &items[4], &items[3], 1);
+  return z;
+}
+
 /* ---- of each number ---- */
 
 static int add_leaky_relu(hu_network *network, const hu_item *items) {
@@ -141,6 +154,9 @@ static const hu_layer layers[] = {
     {"image", {COUNT(height), COUNT(width), COUNT(channels)}, add_image},
     {"zeros", {COUNT(height), COUNT(width), COUNT(channels)}, add_zeros},
     {"linear", {VALUE(x), COUNT(outputs), {"bias", 'b', 1}, START, BIAS_START}, add_linear},
+    {"sampled_linear",
+     {VALUE(x), COUNT(outputs), COUNT(samples), {"bias", 'b', 1}, START, BIAS_START},
+     add_sampled_linear},
     {"relu", {VALUE(x)}, add_relu},
     {"relu6", {VALUE(x)}, add_relu6},
     {"gelu", {VALUE(x)}, add_gelu},

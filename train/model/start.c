@@ -20,6 +20,10 @@ void hui_layer_start(hu_network *network, int p, const hu_item *how, size_t wind
   const size_t matrices = net->parameter[p].first.matrices;
   size_t fan_in = net->parameter[p].rows / (matrices ? matrices : 1), fan_out = net->parameter[p].cols * window;
   float gain = (float)how->number;
+  if (net->parameter[p].first.table) {
+    fan_in = net->parameter[p].cols;
+    fan_out = net->parameter[p].rows;
+  }
   switch (how->value) {
     case HU_START_NORMAL: status = hu_net_start_normal(net, p, gain); break;
     case HU_START_FAN_IN: status = hu_net_start_normal(net, p, sqrtf(gain / (float)fan_in)); break;

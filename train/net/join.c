@@ -14,6 +14,10 @@ int hui_add_list(hu_net *net, const hu_operator_kind *kind, size_t count, const 
   if (!op->list.value) return hui_refuse(net, HU_E_MEMORY, "no memory for a list of values");
   memcpy(op->list.value, values, count * sizeof *values);
   op->list.count = count;
+  for (size_t k = 1; k < count; k++) {
+    if (net->value[values[k]].sampled)
+      return hui_refuse(net, HU_E_SHAPE, "of a sampled linear layer, which cross entropy alone reads");
+  }
   return out;
 }
 

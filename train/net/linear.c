@@ -207,6 +207,8 @@ static int add_linear(hu_net *net, int x, int weights, int bias, int transposed)
 
 int hui_linear_of(hu_net *net, int x, int weights, int bias) { return add_linear(net, x, weights, bias, 0); }
 
+int hui_linear_by_table(hu_net *net, int x, int table, int bias) { return add_linear(net, x, table, bias, 1); }
+
 int hu_net_linear(hu_net *net, int x, size_t outputs, int bias) {
   if (!hui_usable(net, x)) return -1;
   int weights = hui_new_parameter(net, net->value[x].cols, outputs, 0, net->value[x].cols);
@@ -221,5 +223,5 @@ int hu_net_linear_transposed(hu_net *net, int x, int table, int bias) {
     return hui_refuse(net, HU_E_SHAPE, "linear_transposed: no table with the columns of the value");
   int offset = bias ? hui_new_parameter(net, 1, net->parameter[table].rows, 0, 0) : -1;
   if (bias) hui_name_parameters(net, "linear", offset, "bias");
-  return net->status == HU_OK ? add_linear(net, x, table, offset, 1) : -1;
+  return net->status == HU_OK ? hui_linear_by_table(net, x, table, offset) : -1;
 }

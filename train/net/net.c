@@ -252,6 +252,12 @@ hu_operator *hui_new_operator(hu_net *net, const hu_operator_kind *kind, int x, 
     hui_refuse(net, HU_E_SHAPE, said);
     return NULL;
   }
+  const int read[] = {x, y};
+  for (int k = 0; k < 2; k++) {
+    if (read[k] < 0 || !net->value[read[k]].sampled || kind->loss == HU_COMPARES_LABELS) continue;
+    hui_refuse(net, HU_E_SHAPE, "of a sampled linear layer, which cross entropy alone reads");
+    return NULL;
+  }
   hu_operator *all = with_row(net->op, &net->capacity[2], net->operators, sizeof *net->op);
   if (!all) {
     hui_refuse(net, HU_E_MEMORY, "no memory for an operator");
@@ -384,6 +390,7 @@ hu_status hu_net_round_product(hu_net *net, int value, const hu_product_rounding
     if (rounding->twice && rounding->by_window && strcmp(net->op[i].kind->name, "conv") == 0) return HU_E_TRAIN;
     if (rounding->quartet && strcmp(net->op[i].kind->name, "linear") != 0) return HU_E_TRAIN;
     if (rounding->quartet && net->op[i].sharing.transposed) return HU_E_TRAIN;
+    if (rounding->w_average != 0 && net->op[i].passes == HU_PASSES_TRAINING) return HU_E_TRAIN;
     status = hui_average_begin(net, &net->op[i], rounding);
     if (status != HU_OK) return status;
     hui_delayed_free(&net->op[i]);

@@ -37,6 +37,8 @@ typedef struct hu_value {
   int gradient;             /* 1: dv holds what readers have given so far */
   uint32_t given;           /* how many of them */
   int by_reader;            /* 1: what each of them gives is rounded, not the sum */
+  int state;                /* 1 + the value with the last state of the layer of cells that made this one */
+  int sampled;              /* 1 + the value that takes its place in training, for cross entropy, or its own */
   int minus;                /* where dv may hold -0: HU_MINUS_, or the number of a part (sequence.c) */
 } hu_value;
 
@@ -50,6 +52,7 @@ typedef struct hu_first_numbers {
   size_t fan_in;   /* of weights that are drawn, else 0 */
   size_t matrices; /* below each other, each with rows of its own; 0: one */
   int before_relu; /* 1: a ReLU, GELU or SiLU reads what they give */
+  int table;       /* 1: a row for each output: inputs are its columns */
   int drawn;       /* HU_DRAWN_: as the caller asked, instead of the three above */
   float deviation; /* of HU_DRAWN_NORMAL and HU_DRAWN_CUT; of HU_DRAWN_UNIFORM the bound */
 } hu_first_numbers;
@@ -180,6 +183,14 @@ typedef struct hu_part_place {
   size_t step, from; /* the step of each sample; the first column */
 } hu_part_place;
 
+/* A layer of sampled classes, which keeps one array after another: of each column its class and the negative logarithm
+ * of how often that is expected among the samples; of each row the column of its label; the table's rows. */
+typedef struct hu_sampled_sizes {
+  size_t samples;
+  size_t width; /* columns of the result: as many as there can be */
+  size_t count; /* those of this pass: the samples, and labels that were not drawn */
+} hu_sampled_sizes;
+
 typedef struct hu_cell_sizes {
   size_t units;
   float forget_bias; /* of lstm */
@@ -200,6 +211,9 @@ typedef struct hu_value_list {
   size_t count;
   int *value;
 } hu_value_list;
+
+/* Which passes an operator computes in. */
+enum { HU_PASSES_ALL = 0, HU_PASSES_TRAINING = 1, HU_PASSES_EVALUATION = 2 };
 
 /* Linear operators that share their weights with others. */
 typedef struct hu_sharing {
@@ -225,11 +239,13 @@ typedef struct hu_operator {
     hu_expert_sizes experts;
     hu_part_place part;
     hu_cell_sizes cell;
+    hu_sampled_sizes sampled;
     size_t shuffled; /* shuffle: groups */
     float by[2];     /* of operators on one number: a slope, both bounds, factors forward and backward */
     double dropped;  /* dropout: the part that becomes 0 */
     hu_loss_how loss;
   };
+  int passes;    /* HU_PASSES_ */
   size_t groups; /* of a convolution: each has products of its own; of all other operators 1 */
   float *kept;   /* what the forward pass leaves for the backward one */
   size_t kept_size;
@@ -398,8 +414,10 @@ void hui_carry(hu_net *net, int first, int last);
 void hui_carry_states(hu_net *net);
 /* Adds X X^T of the rows X of each sample, computed as scores of attention are. */
 int hui_add_gram(hu_net *net, int x);
-/* Adds X W + b with given parameters (bias -1: there is none), which may be those of another operator, too. */
+/* Adds X W + b with given parameters (bias -1: there is none), which may be those of another operator, too; or, with a
+ * table, X T^T + b. */
 int hui_linear_of(hu_net *net, int x, int weights, int bias);
+int hui_linear_by_table(hu_net *net, int x, int table, int bias);
 /* Returns the model of A B for the product B^T A^T: A and B have changed places. */
 hu_accum hui_accum_swapped(const hu_accum *accum);
 /* Returns the accumulation model of the product that a part (HU_PART_) belongs to. */
@@ -551,9 +569,10 @@ enum {
   HU_OF_UPDATE = 4,
   HU_OF_PRODUCT = 5,
   HU_OF_DROPOUT = 6,
-  HU_OF_SUM = 7,    /* inside sums of products */
-  HU_OF_JOIN = 8,   /* the gradients of shards become those of the batch */
-  HU_OF_MESSAGE = 9 /* the gradients of a shard become what travels */
+  HU_OF_SUM = 7,     /* inside sums of products */
+  HU_OF_JOIN = 8,    /* the gradients of shards become those of the batch */
+  HU_OF_MESSAGE = 9, /* the gradients of a shard become what travels */
+  HU_OF_SAMPLES = 10 /* classes of a sampled softmax */
 };
 hu_stream hui_net_words(const hu_net *net, unsigned of, uint64_t number);
 

@@ -138,6 +138,7 @@ static hu_status begin_forward(hu_net *net, int training) {
 }
 
 static hu_status forward_operator(hu_net *net, hu_operator *op) {
+  if (op->passes == (net->training ? HU_PASSES_EVALUATION : HU_PASSES_TRAINING)) return HU_OK;
   hui_notify(net, HU_PHASE_FORWARD, op, 0);
   hu_status status = op->kind->forward(net, op);
   hui_notify(net, HU_PHASE_FORWARD, op, 1);

@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "train/environment.h"
-#include "train/net/net.h"
+#include "train/recurrent/recurrent.h"
 
 /* ---- cells: in[0] of the step's row, in[1] of h, in[2] the state ---- */
 
@@ -87,34 +87,28 @@ typedef struct cell_kind {
 } cell_kind;
 static const cell_kind kinds[] = {{&gru, 3, 1, 3}, {&lstm, 4, 2, 5}};
 
-/* One direction of a layer: its parameters, -1 where there is none, and its states. */
-enum { WEIGHT_X, BIAS_X, WEIGHT_H, BIAS_H, PROJECTION, PARAMETERS };
 enum { STEP_OPERATORS = 4 }; /* of a step, at least: its row, two linear ones, the cell */
-typedef struct one_way {
-  const hu_recurrent *layer;
-  const cell_kind *cell;
-  int theta[PARAMETERS];
-  int state, h; /* what the cell keeps; what the next step multiplies, where that is not the state itself */
-} one_way;
+
+static const cell_kind *kind_of(const hu_recurrent *layer) { return &kinds[layer->cell == HU_CELL_LSTM]; }
 
 static size_t columns_of_h(const hu_recurrent *layer) { return layer->projection ? layer->projection : layer->units; }
 
-static void add_parameters(hu_net *net, one_way *way, size_t cols) {
-  const hu_recurrent *layer = way->layer;
-  size_t all = way->cell->parts * layer->units, h = columns_of_h(layer);
-  way->theta[WEIGHT_X] = hui_new_parameter(net, cols, all, 0, cols);
-  way->theta[BIAS_X] = hui_new_parameter(net, 1, all, 0, 0);
-  way->theta[WEIGHT_H] = hui_new_parameter(net, h, all, 0, h);
-  way->theta[BIAS_H] = layer->one_bias ? -1 : hui_new_parameter(net, 1, all, 0, 0);
-  way->theta[PROJECTION] = layer->projection ? hui_new_parameter(net, layer->units, h, 0, layer->units) : -1;
+void hui_add_cell_parameters(hu_net *net, hu_cell *way, const hu_recurrent *layer, size_t cols) {
+  size_t all = kind_of(layer)->parts * layer->units, h = columns_of_h(layer);
+  way->layer = layer;
+  way->theta[HU_CELL_WEIGHT_X] = hui_new_parameter(net, cols, all, 0, cols);
+  way->theta[HU_CELL_BIAS_X] = hui_new_parameter(net, 1, all, 0, 0);
+  way->theta[HU_CELL_WEIGHT_H] = hui_new_parameter(net, h, all, 0, h);
+  way->theta[HU_CELL_BIAS_H] = layer->one_bias ? -1 : hui_new_parameter(net, 1, all, 0, 0);
+  way->theta[HU_CELL_PROJECTION] = layer->projection ? hui_new_parameter(net, layer->units, h, 0, layer->units) : -1;
 }
 
 static void name_parameters(hu_net *net, const hu_recurrent *layer, const cell_kind *cell, int first) {
   static const char *const parts[] = {"weight_x", "bias_x", "weight_h", "bias_h", "projection"};
   char words[256] = "";
   for (int back = 0; back <= (layer->direction >= HU_DIRECTION_BOTH); back++) {
-    for (int i = 0; i < PARAMETERS; i++) {
-      if ((i == BIAS_H && layer->one_bias) || (i == PROJECTION && !layer->projection)) continue;
+    for (int i = 0; i < HU_CELL_PARAMETERS; i++) {
+      if ((i == HU_CELL_BIAS_H && layer->one_bias) || (i == HU_CELL_PROJECTION && !layer->projection)) continue;
       size_t n = strlen(words);
       snprintf(words + n, sizeof words - n, "%s%s%s", n ? " " : "", back ? "reverse_" : "", parts[i]);
     }
@@ -122,16 +116,15 @@ static void name_parameters(hu_net *net, const hu_recurrent *layer, const cell_k
   hui_name_parameters(net, cell->kind->name, first, words);
 }
 
-/* Adds the step of one row: its cell, and what the next step multiplies. Returns h, or -1. */
-static int add_step(hu_net *net, one_way *way, int row, size_t t) {
+int hui_add_cell(hu_net *net, hu_cell *way, int row, size_t t) {
   const hu_recurrent *layer = way->layer;
-  const cell_kind *cell = way->cell;
+  const cell_kind *cell = kind_of(layer);
   const int *theta = way->theta;
   size_t rows = net->batch, units = layer->units;
   int parted = cell->state > 1 && !layer->projection;
   int h = parted ? hui_add_part(net, way->state, rows, 0, 0, units) : way->h;
-  int a = hui_linear_of(net, row, theta[WEIGHT_X], theta[BIAS_X]);
-  int b = hui_linear_of(net, h, theta[WEIGHT_H], theta[BIAS_H]);
+  int a = hui_linear_of(net, row, theta[HU_CELL_WEIGHT_X], theta[HU_CELL_BIAS_X]);
+  int b = hui_linear_of(net, h, theta[HU_CELL_WEIGHT_H], theta[HU_CELL_BIAS_H]);
   int z = a >= 0 && b >= 0 ? hui_new_value(net, rows, cell->state * units, 0, 0) : -1;
   hu_operator *op = hui_new_operator(net, cell->kind, a, b, z, cell->kept * units * rows);
   if (!op) return -1;
@@ -141,35 +134,34 @@ static int add_step(hu_net *net, one_way *way, int row, size_t t) {
   way->state = layer->lengths < 0 ? z : hui_add_hold(net, z, way->state, layer->lengths, t);
   if (way->state < 0) return -1;
   way->h = cell->state == 1 ? way->state : hui_add_part(net, way->state, rows, 0, 0, units);
-  if (layer->projection) way->h = hui_linear_of(net, way->h, theta[PROJECTION], -1);
+  if (layer->projection) way->h = hui_linear_of(net, way->h, theta[HU_CELL_PROJECTION], -1);
   return way->h;
 }
 
-/* Adds the zeros that a direction begins with, or what it left in the pass before. */
-static void add_zeros(hu_net *net, one_way *way) {
+void hui_add_cell_state(hu_net *net, hu_cell *way) {
   const hu_recurrent *layer = way->layer;
-  way->state = hui_new_value(net, net->batch, way->cell->state * layer->units, 0, 0);
+  way->state = hui_new_value(net, net->batch, kind_of(layer)->state * layer->units, 0, 0);
   way->h = layer->projection ? hui_new_value(net, net->batch, layer->projection, 0, 0) : way->state;
 }
 
 /* Adds all steps. Returns the last h, or those of all steps; -1 after an error. */
-static int add_way(hu_net *net, one_way *way, int x, int reverse) {
+static int add_way(hu_net *net, hu_cell *way, int x, int reverse) {
   const hu_recurrent *layer = way->layer;
   size_t rows = net->batch, steps = net->value[x].rows / rows, cols = net->value[x].cols;
   if (steps > HU_OPERATORS_MAX / STEP_OPERATORS) {
     char said[128];
-    snprintf(said, sizeof said, "%s: %zu steps are more than %d operators", way->cell->kind->name, steps,
+    snprintf(said, sizeof said, "%s: %zu steps are more than %d operators", kind_of(layer)->kind->name, steps,
              HU_OPERATORS_MAX);
     return hui_refuse(net, HU_E_SHAPE, said);
   }
   int *list = calloc(steps, sizeof *list);
   if (!list) return hui_refuse(net, HU_E_MEMORY, "recurrent: no memory");
-  add_zeros(net, way);
+  hui_add_cell_state(net, way);
   int first[] = {way->state, way->h}, last = -1;
   for (size_t i = 0; i < steps && net->status == HU_OK; i++) {
     size_t t = reverse ? steps - 1 - i : i;
     int row = hui_add_part(net, x, rows, t, 0, cols);
-    last = list[t] = row < 0 || way->state < 0 ? -1 : add_step(net, way, row, t);
+    last = list[t] = row < 0 || way->state < 0 ? -1 : hui_add_cell(net, way, row, t);
   }
   if (layer->carried && net->status == HU_OK) hui_carry(net, first[0], way->state);
   if (layer->carried && layer->projection && net->status == HU_OK) hui_carry(net, first[1], way->h);
@@ -200,14 +192,24 @@ static HU_NOINLINE int add_layer(hu_net *net, int x, const hu_recurrent *layer) 
   }
   if (!hui_are_lengths(net, layer->lengths, "recurrent")) return -1;
   int both = layer->direction >= HU_DIRECTION_BOTH, first = hu_net_parameters(net), z[2] = {-1, -1};
-  one_way ways[2] = {{.layer = layer, .cell = cell}, {.layer = layer, .cell = cell}};
-  for (int i = 0; i <= both; i++) add_parameters(net, &ways[i], net->value[x].cols);
+  hu_cell ways[2];
+  memset(ways, 0, sizeof ways);
+  for (int i = 0; i <= both; i++) hui_add_cell_parameters(net, &ways[i], layer, net->value[x].cols);
   name_parameters(net, layer, cell, first);
   for (int i = 0; i <= both && net->status == HU_OK; i++)
     z[i] = add_way(net, &ways[i], x, both ? i : layer->direction == HU_DIRECTION_BACKWARD);
   if (net->status != HU_OK) return -1;
-  if (!both) return z[0];
+  if (!both) {
+    net->value[z[0]].state = 1 + ways[0].state;
+    return z[0];
+  }
   return layer->direction == HU_DIRECTION_SUM ? hu_net_add(net, z[0], z[1]) : hu_net_concat(net, 2, z);
+}
+
+int hu_net_last_state(hu_net *net, int x) {
+  if (!hui_usable(net, x)) return -1;
+  if (net->value[x].state) return net->value[x].state - 1;
+  return hui_refuse(net, HU_E_SHAPE, "last_state: not of a layer of cells in one direction");
 }
 
 hu_recurrent hu_recurrent_of(uint8_t cell, size_t units) {

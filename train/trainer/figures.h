@@ -8,10 +8,6 @@
 
 #include "halfulp/status.h"
 
-/* Returns e^x in binary64, within 2 units in the last place, with the same bits on every machine: single operations
- * of IEEE 754 alone. NaN of NaN; above 709.78 infinity. */
-double hui_exp_of_loss(double x);
-
 /* The area under the ROC curve: of all pairs of an example with label 1 and one with label 0, the share in which the
  * former has the larger score; a pair of equal scores counts half. Exact, except for one rounding of each of the two
  * counts and of their quotient. NaN where a score is NaN, or a label is missing. n < 2^32. HU_E_MEMORY. */

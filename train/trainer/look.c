@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "train/data/file.h"
 #include "train/environment.h"
 #include "train/net/net.h"
 #include "train/trainer/figures.h"
@@ -151,7 +152,7 @@ hu_status hui_evaluate(hu_trainer *trainer, int on, hu_trainer_seen *seen) {
   if (status != HU_OK) return status;
   *seen = ranked;
   seen->loss = tally.whole > 0 ? tally.loss / tally.whole : none;
-  seen->perplexity = trainer->source.text || sentences ? hui_exp_of_loss(seen->loss) : (double)NAN;
+  seen->perplexity = trainer->source.text || sentences ? hui_exp_of(seen->loss) : (double)NAN;
   seen->accuracy = labels ? tally.right / tally.rows : (double)NAN;
   seen->r2 = labels ? (double)NAN : 1 - tally.squares / (tally.sum_of_squares - tally.sum * tally.sum / tally.rows);
   return HU_OK;

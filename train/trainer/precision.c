@@ -77,6 +77,7 @@ static hu_accum accum_of(const hu_run_keys *keys, const hu_own_accum *own) {
 }
 
 static hu_product_rounding product_of(const hu_run_keys *keys, const hu_operator *op) {
+  const int averaged = op->theta[0] >= 0 && op->passes != HU_PASSES_TRAINING;
   hu_product_rounding rounding = {.x = keys->x,
                                   .w = keys->w,
                                   .dz = keys->dz,
@@ -94,7 +95,7 @@ static hu_product_rounding product_of(const hu_run_keys *keys, const hu_operator
                                   .by_window = (uint8_t)keys->by_window,
                                   .twice = (uint8_t)keys->twice,
                                   .quartet = (uint8_t)(strcmp(op->kind->name, "linear") == 0 ? keys->quartet : 0),
-                                  .w_average = op->theta[0] >= 0 ? (float)keys->w_average : 0};
+                                  .w_average = averaged ? (float)keys->w_average : 0};
   int gram = strcmp(op->kind->name, "gram") == 0;
   if (gram || op->sharing.transposed || strcmp(op->kind->name, "scores") == 0) { /* W^T and dW^T are stored */
     rounding.dw_out.turned = rounding.dw_out.kind == HU_ROUND_SCALED ? !rounding.dw_out.turned : 0;

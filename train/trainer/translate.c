@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "train/data/file.h"
 #include "train/data/subwords.h"
 #include "train/environment.h"
 #include "train/net/net.h"
@@ -47,7 +48,7 @@ double hui_bleu_of(const hu_bleu *bleu) {
     if (bleu->number[n] == 0) return 0;
     product *= bleu->number[n] / bleu->number[HU_BLEU_PARTS + n];
   }
-  double mean = sqrt(sqrt(product)), brevity = words > others ? 1 : hui_exp_of_loss(1 - others / words);
+  double mean = sqrt(sqrt(product)), brevity = words > others ? 1 : hui_exp_of(1 - others / words);
   return 100 * (brevity * mean);
 }
 

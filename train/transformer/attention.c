@@ -226,18 +226,33 @@ static int add_shares(hu_net *net, int a, const hu_attention *how, const hu_head
   return how->dropout > 0 ? hu_net_dropout(net, p, how->dropout) : p;
 }
 
-static int add_attention(hu_net *net, int x, int kv, const hu_attention *how, const hu_head_sizes *heads) {
-  size_t rows = net->value[x].rows;
-  hu_value from = net->value[kv < 0 ? x : kv];
-  int a = add_scores(net, &scores, x, kv, heads);
-  if (how->block && a >= 0) return hui_add_online(net, a, kv < 0 ? x : kv, how, heads);
-  int p = a < 0 ? -1 : add_shares(net, a, how, heads);
-  if (p < 0) return -1;
+/* Adds the sums of values by shares p, so many rows. */
+static int add_mix(hu_net *net, int p, int kv, size_t rows, const hu_head_sizes *heads) {
+  const hu_value from = net->value[kv];
   int z = hui_new_value(net, rows, heads->count * heads->width, 0, 0);
-  hu_operator *op = hui_new_operator(net, &mix, p, kv < 0 ? x : kv, z, from.rows * from.cols);
+  hu_operator *op = hui_new_operator(net, &mix, p, kv, z, from.rows * from.cols);
   if (!op) return -1;
   op->heads = *heads;
   return z;
+}
+
+int hui_add_sum_of_rows(hu_net *net, int a, int rows, int lengths) {
+  if (a < 0) return -1;
+  const hu_value from = net->value[rows];
+  const size_t keys = from.rows / net->batch;
+  const hu_head_sizes heads = {.count = 1, .keys_count = 1, .width = from.cols, .steps = 1, .keys = keys};
+  hu_attention how = hu_attention_of(1);
+  how.lengths = lengths;
+  int p = add_shares(net, a, &how, &heads);
+  return p < 0 ? -1 : add_mix(net, p, rows, net->batch, &heads);
+}
+
+static int add_attention(hu_net *net, int x, int kv, const hu_attention *how, const hu_head_sizes *heads) {
+  size_t rows = net->value[x].rows;
+  int a = add_scores(net, &scores, x, kv, heads);
+  if (how->block && a >= 0) return hui_add_online(net, a, kv < 0 ? x : kv, how, heads);
+  int p = a < 0 ? -1 : add_shares(net, a, how, heads);
+  return p < 0 ? -1 : add_mix(net, p, kv < 0 ? x : kv, rows, heads);
 }
 
 static const char *wrong_sizes(const hu_attention *how, const hu_head_sizes *heads) {

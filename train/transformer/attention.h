@@ -38,6 +38,9 @@ void hui_multiply_heads(hu_net *net, const hu_operator *op, unsigned part, const
 void hui_give_values(hu_net *net, hu_operator *op, const float *shares);
 /* Writes dP = dO V^T to dp. */
 void hui_shares_gradient(hu_net *net, hu_operator *op, float *dp);
+/* Adds softmax of a, which has a score of each row of a value, for each sample, and the sum of these rows by their
+ * shares. The first `lengths` of a sample's rows count; -1: all. Returns the number of the result, or -1. */
+int hui_add_sum_of_rows(hu_net *net, int a, int rows, int lengths);
 /* Adds softmax and the sums of values as one operator that sees blocks of keys (online.c); a: the scores. Returns the
  * number of the result, or -1. */
 int hui_add_online(hu_net *net, int a, int kv, const hu_attention *how, const hu_head_sizes *heads);

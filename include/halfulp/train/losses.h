@@ -35,6 +35,16 @@ enum {
 };
 HU_API int hu_net_cross_entropy_smoothed(hu_net *net, int x, double weight, double smoothing, unsigned how);
 
+/* X T^T + b for a table T of a row for each of `outputs`, of which only hu_net_cross_entropy may look at the result. In
+ * training it sees `samples` random classes, different ones, small numbers more often, and each row's label, less the
+ * logarithm of how often a class is expected among them (Jean et al. 2015; sampled_softmax_loss of TensorFlow with a
+ * log-uniform sampler, without accidental hits); in evaluation it sees all classes. docs/training/losses.md defines
+ * every operation. table: a parameter of outputs x the columns of x, such as an embedding's; -1: the layer's own. Its
+ * gradient is +0 in rows of other classes. Returns the value of all classes, which training does not compute; the one
+ * before it has the samples. HU_E_SHAPE: not 1 to 2^24 outputs, not 1 to `outputs` samples, a table of other sizes;
+ * another loss, smoothing or an operator that reads the result. HU_E_TRAIN, of a pass: no loss was added. */
+HU_API int hu_net_sampled_linear(hu_net *net, int x, int table, size_t outputs, size_t samples, int bias);
+
 /* Connectionist temporal classification (Graves et al. 2006) of the steps of each sample: weight / (samples) times the
  * sum over samples of -log of the probability, by softmax of each row, of all ways to read its labels: a label or
  * `blank` in each step, equal labels behind each other read as one, then without blanks. The labels of a sample

@@ -62,13 +62,15 @@ HU_API void hu_net_share(hu_net *net, int parameter);
 /* ---- names of parameters, as checkpoints and assignments require them ---- */
 
 /* Every parameter has a name of its own, "scope.layerN.part": `layer` is the building call that made it (linear, conv,
- * conv_transpose, batch_norm, layer_norm, rms_norm, l2_norm, embedding, position, gru, lstm, row_convolution), N counts
- * the layers of that kind in their scope from 1 on, and the parts are weight and bias (linear, both conv), gain and
- * offset (batch_norm, layer_norm), gain (rms_norm, l2_norm), weight (embedding, position, row_convolution), weight_x,
- * bias_x, weight_h, bias_h, projection (cells; docs/training/training.md: Wx, bx, Wh, bh, P), the same with reverse_
- * before them for the second direction. No scope, the state at first: "linear1.weight". Layers that are added from here
- * on are of `scope`: up to 63 letters a to z, digits, '_', and '.' between them; "": of none. A scope may be left and
- * entered again. Other texts: HU_E_NAME. */
+ * conv_transpose, batch_norm, layer_norm, rms_norm, l2_norm, embedding, position, gru, lstm, row_convolution,
+ * sampled_linear, attending_lstm), N counts the layers of that kind in their scope from 1 on, and the parts are weight
+ * and bias (linear, both conv, sampled_linear), gain and offset (batch_norm, layer_norm), gain (rms_norm, l2_norm),
+ * weight (embedding, position, row_convolution), weight_x, bias_x, weight_h, bias_h, projection (cells;
+ * docs/training/training.md: Wx, bx, Wh, bh, P; of attending_lstm the first three with the number of the layer behind,
+ * weight_keys, weight_input, bias_input, weight_query, bias_query, weight_score, weight_output, bias_output), the same
+ * with reverse_ before them for the second direction. No scope, the state at first: "linear1.weight". Layers that are
+ * added from here on are of `scope`: up to 63 letters a to z, digits, '_', and '.' between them; "": of none. A scope
+ * may be left and entered again. Other texts: HU_E_NAME. */
 #define HU_SCOPE_MAX 64
 #define HU_PARAMETER_NAME_MAX 112
 HU_API void hu_net_scope(hu_net *net, const char *scope);

@@ -45,6 +45,31 @@ typedef struct hu_recurrent {
 /* Returns a layer of so many units: forward, all steps, two biases, no lengths. */
 HU_API hu_recurrent hu_recurrent_of(uint8_t cell, size_t units);
 HU_API int hu_net_recurrent(hu_net *net, int x, const hu_recurrent *layer);
+/* The state that a layer of cells in one direction ends with, a row for each sample: of gru h, of lstm h and c side by
+ * side. x: what hu_net_recurrent has returned. HU_E_SHAPE: it is something else, or of both directions. */
+HU_API int hu_net_last_state(hu_net *net, int x);
+
+/* A decoder whose steps attend (Vinyals et al., Grammar as a foreign language, 2015; attention_decoder of TensorFlow 1,
+ * with one head). Of a memory of cols columns, with K = memory Wk, states of zeros or of `state`, and c = +0 at first,
+ * step t of x is, in linear operators, concat, lstm, add row, tanh and softmax:
+ *
+ *   y = [x_t, c] Wi + bi;  y = h_k of lstm k, which reads y, k = 1 ... layers
+ *   e = tanh(K + [h_1, c_1, h_2, c_2, ...] Wq + bq) v, for each row of the memory
+ *   p = softmax of e over the rows below the length;  c = p memory
+ *   the row of the result = [h_layers, c] Wo + bo
+ *
+ * Wk is cols x cols, Wi has the columns of x, v is cols x 1, Wo has `units` columns. A step sees no later one. */
+typedef struct hu_attending {
+  size_t units, layers; /* of each lstm, which has one bias; 1 to 16 layers */
+  float forget_bias;    /* as in hu_recurrent */
+  int state;            /* a value of a row for each sample: h and c of each layer side by side; -1: zeros */
+  int lengths;          /* an input of one number a sample: rows of its memory; -1: all */
+} hu_attending;
+/* Returns a decoder that begins with zeros and sees the whole memory. */
+HU_API hu_attending hu_attending_of(size_t units, size_t layers);
+/* Returns a row of `units` columns for each of x. HU_E_SHAPE: units or layers are out of range, the memory is an input,
+ * the state has other sizes. */
+HU_API int hu_net_attending_lstm(hu_net *net, int x, int memory, const hu_attending *how);
 /* Lets the next pass begin with states of zeros. It is to be a forward pass. */
 HU_API HU_MUST_CHECK hu_status hu_net_forget_states(hu_net *net);
 /* x with +0 in the steps behind the end of each sample, forward and in the gradient; of an image, steps are its rows of

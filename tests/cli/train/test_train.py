@@ -98,7 +98,11 @@ SEQUENCE_COUNTS = [  # of texts beside the tables: parameters of the code, or of
     ("bfloat16-deepspeech2", SPEECH, "", 41187968),
     ("bfloat16-deepspeech2", SPEECH, "cell=lstm,units=1024", 86618400),
     ("bfloat16-deepspeech2", SPEECH, "both=0,layers=3,units=2560", 115374368),
-    ("fp16-biglstm", "steps=2,vocabulary=1000", "", 1776880510 - (793470 - 1000) * 2049),  # the paper has 793470 words
+    *[("fp16-biglstm", "steps=2,vocabulary=1000", "samples=%d" % n, 1776880510 - (793470 - 1000) * 2049)  # the paper has 793470 words
+      for n in (0, 900)],
+    # Encoder and decoder, tables and projection of 100000 and 40000 words (here 1000), and what attention has.
+    *[("fp16-seq2seq", "steps=2,vocabulary=1000,source_vocabulary=1000", "layers=%d" % n, 2 * cells + 143360000 + 41000000
+       - 99000 * 1024 - 39000 * 2049 + 1024 * (1024 + 2 * 2048 + 2 * n * 1024 + 1 + 3)) for n, cells in ((3, 25178112), (5, 41963520))],
 ]
 RESNET50_COUNTS = [  # of tf_imagenet: classes, with v1, without
     ("bottleneck", 1000, 25557032, 25549352), ("stages=2/2/2/2", 1001, 11694249, 11692329), ("stages=3/4/6/3", 1001, 21802409, 21800489),

@@ -212,6 +212,34 @@ static int sequences(hu_net *net, int *result) {
   return x;
 }
 
+/* Random classes in place of all. */
+static int sampled(hu_net *net, int *result) {
+  int x = hu_net_input(net, 3, 1);
+  int h = hu_net_tanh(net, hu_net_linear(net, hu_net_embedding(net, x, TOKENS, 5), 17, 1));
+  *result = hu_net_sampled_linear(net, h, -1, 40, 9, 1);
+  hu_net_cross_entropy(net, *result, 1);
+  return x;
+}
+
+/* Cells that attend to what others have read, from its end; a table for the answers, too. */
+static int translation(hu_net *net, int *result) {
+  int x = hu_net_input(net, 6, 1), n = hu_net_input(net, 1, 1), y = hu_net_input(net, 4, 1);
+  hu_recurrent layer = hu_recurrent_of(HU_CELL_LSTM, 6);
+  layer.direction = HU_DIRECTION_BACKWARD;
+  layer.lengths = n;
+  int first = hu_net_recurrent(net, hu_net_embedding(net, x, TOKENS, 5), &layer);
+  int second = hu_net_recurrent(net, first, &layer);
+  int states[2] = {hu_net_last_state(net, first), hu_net_last_state(net, second)};
+  hu_attending how = hu_attending_of(6, 2);
+  how.forget_bias = 1;
+  how.lengths = n;
+  how.state = hu_net_concat(net, 2, states);
+  int z = hu_net_attending_lstm(net, hu_net_embedding(net, y, TOKENS, 6), second, &how);
+  *result = hu_net_sampled_linear(net, z, hu_net_parameter_named(net, "embedding2.weight"), TOKENS, 3, 1);
+  hu_net_cross_entropy(net, *result, 1);
+  return x;
+}
+
 /* Losses of targets, whose rows weigh differently. */
 static int losses(hu_net *net, int *result) {
   int x = hu_net_input(net, 1, 12), h = hu_net_tanh(net, hu_net_linear(net, x, 9, 1));
@@ -371,6 +399,10 @@ static const small_net nets[] = {
     {"speech", speech, 3, 1, 2, NULL, NULL, NULL, NULL, 0, "none", adamw},
     {"speech-formats", speech, 3, 1, 2, "bfloat16,sra:8", "bfloat16", "float8_e4m3fn,sat=finite;float8_e5m2;bfloat16",
      "seq(bfloat16)", 0, "static(16)", plain},
+    {"sampled", sampled, 5, 1, 2, NULL, NULL, NULL, NULL, 0, "none", adamw},
+    {"sampled-formats", sampled, 5, 1, 2, "bfloat16,sra:8", "bfloat16", "s2fp8;mxfp8_e4m3;bfloat16",
+     "seq(binary16,sra:8)", 16, "none", momentum},
+    {"translation", translation, 3, 1, 2, NULL, NULL, NULL, NULL, 0, "none", momentum},
     {"sequences", sequences, 4, 1, 3, NULL, NULL, NULL, NULL, 0, "none", adamw},
     {"losses", losses, 5, 0, 0, NULL, NULL, NULL, NULL, 0, "none", momentum},
     {"interactions-formats", interactions, 4, 0, 1, "bfloat16", NULL, "float8_e4m3fn,sat=finite;float8_e5m2;bfloat16",
