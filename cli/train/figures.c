@@ -10,6 +10,8 @@ static const char *const names[] = {SEEN_BY_ALL};
 static const char *const language_names[] = {SEEN_BY_ALL, "training_perplexity", "test_perplexity"};
 static const char *const parallel_names[] = {SEEN_BY_ALL, "training_perplexity", "test_perplexity", "test_bleu"};
 static const char *const pair_names[] = {SEEN_BY_ALL, "training_auc", "test_auc", "test_hit_rate_10", "test_ndcg_10"};
+static const char *const speech_names[] = {SEEN_BY_ALL, "training_error_rate", "test_error_rate"};
+_Static_assert(sizeof speech_names == SEEN_SPEECH_COLUMNS * sizeof *names, "columns of utterances");
 _Static_assert(sizeof names == SEEN_COLUMNS * sizeof *names, "columns of all runs");
 _Static_assert(sizeof language_names == SEEN_LANGUAGE_COLUMNS * sizeof *names, "columns of language models");
 _Static_assert(sizeof parallel_names == SEEN_PARALLEL_COLUMNS * sizeof *names, "columns of parallel text");
@@ -17,6 +19,7 @@ _Static_assert(sizeof pair_names == SEEN_RANKED_COLUMNS * sizeof *names, "column
 
 static const train_figure language[] = {{"perplexity", "perplexity", SEEN_TRAINING_PERPLEXITY, SEEN_TEST_PERPLEXITY},
                                         {"bleu", "BLEU", 0, SEEN_TEST_BLEU}};
+static const train_figure speech[] = {{"error_rate", "error rate", SEEN_TRAINING_ERROR_RATE, SEEN_TEST_ERROR_RATE}};
 static const train_figure pairs[] = {{"auc", "AUC", SEEN_TRAINING_AUC, SEEN_TEST_AUC},
                                      {"hit_rate_10", "HR@10", 0, SEEN_TEST_HIT},
                                      {"ndcg_10", "NDCG@10", 0, SEEN_TEST_NDCG}};
@@ -27,6 +30,7 @@ static const train_seen_kind kinds[] = {
     {pair_names, SEEN_PAIR_COLUMNS, pairs, 1},
     {pair_names, SEEN_RANKED_COLUMNS, pairs, 3},
     {parallel_names, SEEN_PARALLEL_COLUMNS, language, 2},
+    {speech_names, SEEN_SPEECH_COLUMNS, speech, 1},
 };
 
 const train_seen_kind *train_seen_kind_of(const train_run *run) {
@@ -34,6 +38,7 @@ const train_seen_kind *train_seen_kind_of(const train_run *run) {
   if (strcmp(set, "text") == 0 || strcmp(set, "words") == 0) return &kinds[1];
   if (strcmp(set, "movielens") == 0) return &kinds[3];
   if (strcmp(set, "parallel") == 0) return &kinds[4];
+  if (strcmp(set, "speech") == 0 || strcmp(set, "tones") == 0) return &kinds[5];
   if (strcmp(set, "criteo") == 0 || strcmp(set, "clicks") == 0) return &kinds[2];
   int labels = strcmp(set, "ratings") == 0 && strcmp(hu_trainer_get(run->trainer, "data.implicit"), "yes") == 0;
   return &kinds[labels ? 2 : 0];
@@ -71,6 +76,10 @@ void train_seen_row(const train_run *run, double row[SEEN_MOST], const hu_traine
     row[SEEN_TRAINING_PERPLEXITY] = training->perplexity;
     row[SEEN_TEST_PERPLEXITY] = test->perplexity;
     if (kind->count > 1) row[SEEN_TEST_BLEU] = test->bleu;
+  }
+  if (kind->figures == speech) {
+    row[SEEN_TRAINING_ERROR_RATE] = training->error_rate;
+    row[SEEN_TEST_ERROR_RATE] = test->error_rate;
   }
   if (kind->figures == pairs) {
     row[SEEN_TRAINING_AUC] = training->auc;

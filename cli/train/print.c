@@ -109,7 +109,7 @@ void train_print(FILE *out, const train_run *run, double seconds) {
   if (strcmp(hu_trainer_get(run->trainer, "assignment.kind"), "none") != 0)
     fprintf(out, "%-12s %.4f of the elements, mean of the steps\n", "low", train_mean_low(run));
   if (hu_trainer_left_out(run->trainer))
-    fprintf(out, "%-12s %zu pairs for training, longer than data.window\n", "left out",
+    fprintf(out, "%-12s %zu examples for training that data.window has no space for\n", "left out",
             hu_trainer_left_out(run->trainer));
   for (size_t i = 0; i < hu_trainer_file_count(run->trainer); i++) {
     hu_trainer_file file = hu_trainer_file_at(run->trainer, i);

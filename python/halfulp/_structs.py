@@ -430,7 +430,7 @@ class hu_trainer_report(_Record):
 
 
 class hu_trainer_seen(_Record):
-    _fields_ = [(name, c.c_double) for name in ('loss', 'accuracy', 'r2', 'perplexity', 'auc', 'hit', 'ndcg', 'bleu')]
+    _fields_ = [(name, c.c_double) for name in ('loss', 'accuracy', 'r2', 'perplexity', 'auc', 'hit', 'ndcg', 'bleu', 'error_rate')]
 
 
 class hu_trainer_memory(_Record):

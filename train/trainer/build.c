@@ -95,7 +95,7 @@ size_t hu_trainer_describe(hu_trainer *trainer, const hu_model_sizes *sizes, cha
 /* ---- nets ---- */
 
 /* Adds the loss of a value, as the keys say. */
-static int add_loss(const hu_run_keys *keys, hu_net *net, uint64_t kind, int x, double weight) {
+static int add_loss(const hu_run_keys *keys, hu_net *net, uint64_t kind, int x, int lengths, double weight) {
   unsigned how = (keys->smoothing_over ? HU_SMOOTHING_OTHERS : 0U);
   if (keys->less_minimum) how |= HU_SMOOTHING_LESS_MINIMUM;
   switch (kind) {
@@ -103,6 +103,7 @@ static int add_loss(const hu_run_keys *keys, hu_net *net, uint64_t kind, int x, 
     case LOSS_SQUARED_ERROR: return hu_net_squared_error(net, x, weight);
     case LOSS_ABSOLUTE_ERROR: return hu_net_absolute_error(net, x, weight);
     case LOSS_SMOOTH_L1: return hu_net_smooth_l1(net, x, weight, keys->beta);
+    case LOSS_CTC: return hu_net_ctc(net, x, weight, 0, lengths, 0);
     default:
       return keys->smoothing > 0 ? hu_net_cross_entropy_smoothed(net, x, weight, keys->smoothing, how)
                                  : hu_net_cross_entropy(net, x, weight);
@@ -117,6 +118,9 @@ static hu_status check_loss(const hu_trainer *trainer, uint64_t kind, char *why)
   if (kind == LOSS_LOGISTIC && !hui_is_logistic(trainer))
     return hui_say(why, HU_E_TRAIN, "loss.kind: logistic is for labels of two classes, and the data have others");
   if (kind == LOSS_LOGISTIC) return HU_OK;
+  if ((kind == LOSS_CTC) != hui_is_speech(trainer))
+    return hui_say(why, HU_E_TRAIN, "loss.kind: ctc is the loss of speech and of tones, and of nothing else");
+  if (kind == LOSS_CTC) return HU_OK;
   if (of_labels && !labels) return hui_say(why, HU_E_TRAIN, "loss.kind: the data have no labels");
   if (!of_labels && labels) return hui_say(why, HU_E_TRAIN, "loss.kind: the data have no targets");
   return HU_OK;
@@ -130,13 +134,14 @@ hu_status hui_add_layers(hu_trainer *trainer, hu_net *net, hu_model_ends *ends, 
   hu_model_sizes sizes = hui_sizes_of_source(trainer);
   hu_status status = hu_model_build(net, &trainer->model, &sizes, ends, &said);
   if (status != HU_OK) return wrong_model(trainer, status, said, why);
-  uint64_t kind = keys->loss != LOSS_DEFAULT ? keys->loss : labels ? LOSS_CROSS_ENTROPY : LOSS_SQUARED_ERROR;
+  uint64_t usual = hui_is_speech(trainer) ? LOSS_CTC : labels ? LOSS_CROSS_ENTROPY : LOSS_SQUARED_ERROR;
+  uint64_t kind = keys->loss != LOSS_DEFAULT ? keys->loss : usual;
   status = check_loss(trainer, kind, why);
   if (status != HU_OK) return status;
   double weight = ldexp(1, -(int)keys->power) / (double)trainer->shards.count; /* a shard's part of the batch's mean */
-  *loss = add_loss(keys, net, kind, ends->output, weight);
+  *loss = add_loss(keys, net, kind, ends->output, ends->lengths, weight);
   for (int i = 0; i < ends->head_count; i++)
-    (void)add_loss(keys, net, kind, ends->heads[i], weight * ends->head_weights[i]);
+    (void)add_loss(keys, net, kind, ends->heads[i], ends->lengths, weight * ends->head_weights[i]);
   status = hu_net_status(net, &said);
   return status == HU_OK ? HU_OK : wrong_model(trainer, status, said, why);
 }

@@ -34,6 +34,7 @@ static hu_status check_shapes(const hu_trainer *trainer, size_t numbers, size_t 
   if (numbers != n * features)
     return hui_say(why, HU_E_SHAPE, "%s: reads %zu numbers a sample, and the data have %zu", key, numbers / n,
                    features);
+  if (hui_is_speech(trainer)) return hui_check_speech(trainer, rows, cols, why);
   if (labels && rows != n * (steps ? steps : 1))
     return hui_say(why, HU_E_SHAPE, "%s: has %zu rows of outputs, and a sample of the data %zu answers", key, rows / n,
                    steps ? steps : 1);
@@ -84,6 +85,7 @@ static hu_status gather_images(hu_trainer *trainer, const hu_data *data, size_t 
   hu_data_gather(data, n, index, trainer->buffers.x, data->labels ? trainer->buffers.labels : NULL,
                  data->targets ? trainer->buffers.y : NULL);
   if (trainer->source.parallel.window) hui_label_pairs(trainer, n);
+  if (hui_is_speech(trainer)) hui_label_speech(trainer, data, n);
   if (!augment) return HU_OK;
   float *whole = malloc(n * hu_data_features(data) * sizeof *whole);
   if (!whole) return HU_E_MEMORY;
@@ -210,6 +212,7 @@ static hu_status gather_to_see(hu_trainer *trainer, int on, size_t b, size_t *n)
 static void drop_labels(hu_trainer *trainer, size_t n) {
   size_t each = hui_net_rows(trainer->net, trainer->ends.output) / trainer->batch;
   if (!hui_has_labels(trainer) || hui_has_some_labels(trainer)) return;
+  if (hui_is_speech(trainer)) hui_drop_speech(trainer, n);
   for (size_t i = n * each; i < trainer->batch * each; i++) trainer->buffers.labels[i] = HU_LABEL_NONE;
 }
 

@@ -9,16 +9,16 @@
 #define WHOLE (1 << 24)
 static const char *const no_yes[] = {"no", "yes", NULL};
 static const char *const devices[] = {"cpu", "cuda", NULL};
-static const char *const sets[] = {"digits",   "gratings", "text",   "least_squares", "teacher", "ratings",
-                                   "cifar10",  "cifar100", "mnist",  "npy",           "words",   "movielens",
-                                   "parallel", "criteo",   "clicks", "images",        NULL};
+static const char *const sets[] = {
+    "digits", "gratings",  "text",     "least_squares", "teacher", "ratings", "cifar10", "cifar100", "mnist", "npy",
+    "words",  "movielens", "parallel", "criteo",        "clicks",  "images",  "speech",  "tones",    NULL};
 static const char *const rests[] = {"drop", "keep", NULL};
 static const char *const agains[] = {"none", "binary32", "weights", NULL};
 static const char *const normalised[] = {"set", "means", "image", NULL};
 static const char *const numberings[] = {"first", "count", NULL};
 static const char *const held[] = {"test", "valid", NULL};
-static const char *const losses[] = {
-    "default", "cross_entropy", "squared_error", "absolute_error", "smooth_l1", "logistic", NULL};
+static const char *const losses[] = {"default",   "cross_entropy", "squared_error", "absolute_error",
+                                     "smooth_l1", "logistic",      "ctc",           NULL};
 static const char *const spreads[] = {"all", "others", NULL};
 static const char *const optimizers[] = {"sgd", "adamw", "adagrad", "muon", NULL};
 static const char *const corrections[] = {"inside", "outside", "none", NULL};
@@ -88,18 +88,19 @@ static const hu_run_key keys[] = {
 
     WORD(set, "data.set", "digits", sets,
          "digits, gratings, text, least_squares, teacher, ratings, cifar10, cifar100, mnist, npy, words, movielens, "
-         "parallel, criteo, clicks or images"),
+         "parallel, criteo, clicks, images, speech or tones"),
     OTHER(TEXT, path, "data.path", "",
           "file (text, npy: the inputs, words: for training, parallel: sentences for training, movielens: ratings.dat, "
           "criteo: for training) or folder (digits, cifar10, cifar100, mnist, images); empty: the folder"),
-    OTHER(TEXT, target, "data.target", "", "parallel: file of the translations of data.path, line by line"),
+    OTHER(TEXT, target, "data.target", "",
+          "parallel: file of the translations of data.path, line by line; speech: of rows and transcripts"),
     OTHER(TEXT, labels, "data.labels", "", "npy: file of the labels"),
     OTHER(TEXT, valid_file, "data.valid_file", "", "words, parallel: file for validation"),
     OTHER(TEXT, valid_target, "data.valid_target", "", "parallel: translations of data.valid_file"),
     OTHER(TEXT, test_file, "data.test_file", "",
           "words, parallel, criteo: file for testing; empty, as data.valid_file: the last tenth of data.path is for "
           "testing"),
-    OTHER(TEXT, test_target, "data.test_target", "", "parallel: translations of data.test_file"),
+    OTHER(TEXT, test_target, "data.test_target", "", "parallel, speech: what data.target is, of data.test_file"),
     LISTED(WORD, AT(on_valid), "data.evaluate", "test", 0, held,
            "words, parallel: the file that is the test set of evaluations: test or valid"),
     COUNT(vocabulary, "data.vocabulary", "0", 0, WHOLE,
@@ -119,11 +120,14 @@ static const hu_run_key keys[] = {
     COUNT(size, "data.size", "16", 4, 256, "gratings: pixels of a side; images: those that the network sees"),
     COUNT(classes, "data.classes", "10", 2, 65536,
           "gratings, npy: classes; images: the first so many classes, whose images alone are used"),
-    COUNT(features, "data.features", "10", 1, 65536, "least_squares, teacher: features; clicks: dense ones"),
+    COUNT(features, "data.features", "10", 1, 65536, "least_squares, teacher, tones: features; clicks: dense ones"),
     COUNT(categories, "data.categories", "6", 1, 4095, "clicks: categories of an example"),
-    COUNT(window, "data.window", "32", 1, 65536, "text, words: tokens of a sample; parallel: the most of a sentence"),
+    COUNT(window, "data.window", "32", 1, 65536,
+          "text, words: tokens of a sample; parallel: the most of a sentence; speech, tones: the most rows"),
+    COUNT(stride, "data.stride", "1", 1, 65536, "speech: rows of features for each step of the output"),
     NUMBER(deviation, "data.deviation", "25", 1e-6, 1e6, "teacher: standard deviation of the targets"),
-    NUMBER(noise, "data.noise", "0.5", 0, 1e6, "least_squares, ratings, clicks: standard deviation of the noise"),
+    NUMBER(noise, "data.noise", "0.5", 0, 1e6,
+           "least_squares, ratings, clicks, tones: standard deviation of the noise"),
     COUNT(users, "data.users", "100", 1, WHOLE, "ratings: users"),
     COUNT(items, "data.items", "80", 1, WHOLE, "ratings: items"),
     COUNT(rank, "data.rank", "4", 1, 256, "ratings, clicks: hidden features of users and items, of categories"),
@@ -158,8 +162,8 @@ static const hu_run_key keys[] = {
     OTHER(TEXT, settings, "model.keys", "", "values of that text's keys, commas between them: width=0.25,stages=2/2"),
 
     WORD(loss, "loss.kind", "default", losses,
-         "cross_entropy; logistic, of one output for two classes; squared_error, absolute_error, smooth_l1; default: "
-         "cross_entropy where the data have labels, else squared_error"),
+         "cross_entropy; logistic, of one output for two classes; squared_error, absolute_error, smooth_l1; ctc; "
+         "default: ctc of speech, cross_entropy where the data have other labels, else squared_error"),
     FACTOR(smoothing, "loss.smoothing", "0", 0, 1,
            "cross_entropy: share of a label that is spread over the columns, below 1"),
     WORD(smoothing_over, "loss.smoothing_over", "all", spreads, "smoothing: over all columns, or the others alone"),

@@ -20,6 +20,7 @@ typedef struct look_tally {
 
 /* Where the labels are: what the net answers need not come here. */
 static hu_status tally_labels(const hu_trainer *trainer, size_t n, look_tally *tally) {
+  if (hui_is_speech(trainer)) return hui_tally_speech(trainer, n, &tally->right, &tally->rows);
   hu_answers answers = {0, 0};
   size_t rows = hui_net_rows(trainer->net, trainer->ends.output) / trainer->batch * n;
   hu_status status = hui_net_judge(trainer->net, trainer->ends.output, rows, &answers);
@@ -80,6 +81,7 @@ static hu_status tally_batch(hu_trainer *trainer, int on, size_t b, int labels, 
   if (status != HU_OK) return status;
   double mean = ldexp((double)loss * (double)trainer->shards.count, (int)trainer->keys.power);
   double counted = some ? trainer->buffers.counted : (double)n;
+  if (hui_is_speech(trainer)) mean *= (double)trainer->batch / (double)n; /* the others have lost nothing */
   tally->loss += mean * counted;
   tally->whole += counted;
   if (tally->score) status = keep_scores(trainer, b, n, tally->score);
@@ -138,7 +140,7 @@ static hu_status tally_all(hu_trainer *trainer, int on, int labels, look_tally *
 hu_status hui_evaluate(hu_trainer *trainer, int on, hu_trainer_seen *seen) {
   const double none = (double)NAN;
   look_tally tally;
-  hu_trainer_seen ranked = {none, none, none, none, none, none, none, none};
+  hu_trainer_seen ranked = {none, none, none, none, none, none, none, none, none};
   memset(&tally, 0, sizeof tally);
   int labels = hui_has_labels(trainer), sentences = trainer->source.parallel.window != 0;
   const hu_data *pairs = pairs_to_see(trainer, on);
@@ -153,7 +155,9 @@ hu_status hui_evaluate(hu_trainer *trainer, int on, hu_trainer_seen *seen) {
   *seen = ranked;
   seen->loss = tally.whole > 0 ? tally.loss / tally.whole : none;
   seen->perplexity = trainer->source.text || sentences ? hui_exp_of(seen->loss) : (double)NAN;
-  seen->accuracy = labels ? tally.right / tally.rows : (double)NAN;
+  const double share = labels ? tally.right / tally.rows : none;
+  seen->accuracy = hui_is_speech(trainer) ? none : share;
+  seen->error_rate = hui_is_speech(trainer) ? share : none;
   seen->r2 = labels ? (double)NAN : 1 - tally.squares / (tally.sum_of_squares - tally.sum * tally.sum / tally.rows);
   return HU_OK;
 }

@@ -258,6 +258,8 @@ static hu_status open_set(hu_trainer *trainer, const char *folder, char *why) {
     case SET_CRITEO: return open_criteo(trainer, folder, why);
     case SET_CLICKS: return open_clicks(trainer, why);
     case SET_IMAGES: return open_images(trainer, folder, why);
+    case SET_SPEECH:
+    case SET_TONES: return hui_open_speech(trainer, folder, why);
     case SET_LEAST_SQUARES: return open_least_squares(trainer);
     case SET_TEACHER: return open_teacher(trainer);
     case SET_GRATINGS: return open_gratings(trainer);
@@ -301,6 +303,7 @@ void hui_close_source(hu_trainer *trainer) {
   hu_text_free(&source->tokens);
   hu_movielens_free(&source->movielens);
   hu_parallel_free(&source->parallel);
+  hui_speech_free(&source->speech);
   free(source->merges);
   memset(source, 0, sizeof *source);
 }
@@ -336,6 +339,7 @@ hu_model_sizes hui_sizes_of_source(const hu_trainer *trainer) {
   sizes.items = source->movielens.item ? source->movielens.items : trainer->keys.items;
   set_parallel_sizes(&sizes, &source->parallel, trainer->buckets.steps);
   set_click_sizes(&sizes, trainer);
+  hui_speech_sizes(&sizes, trainer);
   if (hui_is_logistic(trainer)) sizes.outputs = 1;
   return sizes;
 }

@@ -214,6 +214,7 @@ static int is_later_key(const char *key) {
                                       "data.negatives",
                                       "data.candidates",
                                       "data.categories",
+                                      "data.stride",
                                       "precision.history",
                                       "precision.until",
                                       "precision.after",

@@ -150,7 +150,9 @@ hu_status hui_open_parallel(hu_trainer *trainer, const char *folder, char *why) 
   return HU_OK;
 }
 
-size_t hu_trainer_left_out(const hu_trainer *trainer) { return trainer ? trainer->source.parallel.left_out : 0; }
+size_t hu_trainer_left_out(const hu_trainer *trainer) {
+  return trainer ? trainer->source.parallel.left_out + trainer->source.speech.left_out : 0;
+}
 
 /* The labels of n examples that are in trainer->buffers.x. */
 void hui_label_pairs(hu_trainer *trainer, size_t n) {
@@ -200,7 +202,8 @@ int hui_has_some_labels(const hu_trainer *trainer) {
 }
 
 int hui_has_labels(const hu_trainer *trainer) {
-  return trainer->source.text || trainer->source.parallel.window || trainer->source.training.labels != NULL;
+  return trainer->source.text || trainer->source.parallel.window || trainer->source.speech.steps ||
+         trainer->source.training.labels != NULL;
 }
 
 void hui_count_labels(hu_trainer *trainer, size_t samples, size_t counted) {

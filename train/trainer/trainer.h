@@ -8,6 +8,7 @@
 #include "halfulp/train/precision.h"
 #include "halfulp/train/trainer.h"
 #include "train/data/images.h"
+#include "train/data/speech.h"
 #include "train/data/watch.h"
 #include "train/net/net.h"
 #include "train/step/schedule.h"
@@ -28,9 +29,19 @@ enum {
   SET_PARALLEL,
   SET_CRITEO,
   SET_CLICKS,
-  SET_IMAGES
+  SET_IMAGES,
+  SET_SPEECH,
+  SET_TONES
 };
-enum { LOSS_DEFAULT, LOSS_CROSS_ENTROPY, LOSS_SQUARED_ERROR, LOSS_ABSOLUTE_ERROR, LOSS_SMOOTH_L1, LOSS_LOGISTIC };
+enum {
+  LOSS_DEFAULT,
+  LOSS_CROSS_ENTROPY,
+  LOSS_SQUARED_ERROR,
+  LOSS_ABSOLUTE_ERROR,
+  LOSS_SMOOTH_L1,
+  LOSS_LOGISTIC,
+  LOSS_CTC
+};
 enum { NORMALISE_SET, NORMALISE_MEANS, NORMALISE_IMAGE };
 enum { AGAIN_NONE, AGAIN_BINARY32, AGAIN_WEIGHTS };
 enum { EXEMPT_NONE = 0, EXEMPT_FIRST = 1, EXEMPT_LAST = 2, EXEMPT_BOTH = 3 };
@@ -53,6 +64,7 @@ typedef struct hu_run_keys {
   uint64_t set, count, test, size, classes, features, window, users, items, rank, implicit, raw, coarse, augment,
       data_seed;
   double deviation, noise;
+  uint64_t stride;
   uint64_t vocabulary, by_count, on_valid; /* by_count: 1: tokens by their number; on_valid: 1: evaluations are on it */
   uint64_t subwords;                       /* merges; 0: none, or all of the file `merges` */
   const char *merges;
@@ -131,6 +143,7 @@ typedef struct hu_trainer_source {
   hu_image_file images[2]; /* of `training` and `test`, which have no numbers then; file is NULL: another set */
   hu_movielens movielens;  /* item is NULL: another set */
   hu_parallel parallel;    /* window is 0: another set; its pairs are in `training` and `test` */
+  hu_speech speech;        /* steps is 0: another set; its utterances are in `training` and `test` */
   char *merges;   /* of words and of parallel text: those of the run, as a file; NULL: tokens are whole words */
   uint64_t drawn; /* movielens: the epoch whose negatives are in `training` */
   size_t group;   /* examples of the test set that are ranked with each other, the first one the positive; 0: none */
@@ -367,6 +380,21 @@ int hui_has_some_labels(const hu_trainer *trainer);
 void hui_count_labels(hu_trainer *trainer, size_t samples, size_t counted);
 /* Computes the BLEU of the greedy translations of all test sentences (translate.c). */
 hu_status hui_translate(hu_trainer *trainer, double *z);
+
+/* ---- utterances (sequences.c) ---- */
+/* Returns 1 if the data are utterances, whose labels are sequences. */
+int hui_is_speech(const hu_trainer *trainer);
+hu_status hui_open_speech(hu_trainer *trainer, const char *folder, char *why);
+/* Sets the sizes of utterances, if the data are some. */
+void hui_speech_sizes(hu_model_sizes *sizes, const hu_trainer *trainer);
+/* Checks that the output has the steps and labels of the data, and knows the steps of each sample. */
+hu_status hui_check_speech(const hu_trainer *trainer, size_t rows, size_t cols, char *why);
+/* Makes the labels of n utterances whose targets are in the buffers. */
+void hui_label_speech(hu_trainer *trainer, const hu_data *data, size_t n);
+/* Makes the utterances of a batch from number n on have neither steps nor labels, so that they lose nothing. */
+void hui_drop_speech(hu_trainer *trainer, size_t n);
+/* Adds, of the first n utterances, the edit distances of what the net reads from the labels, and the labels. */
+hu_status hui_tally_speech(const hu_trainer *trainer, size_t n, double *wrong, double *labels);
 
 /* ---- shards (shards.c) ---- */
 /* Decide which shards there are, before the net is built; allocate them, afterwards. */

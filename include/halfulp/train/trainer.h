@@ -242,6 +242,8 @@ typedef struct hu_trainer_seen {
   double auc;        /* labels of two classes: area under the ROC curve of all examples; else NaN */
   double hit, ndcg;  /* the test set of movielens: HR@10 and NDCG@10; else NaN */
   double bleu;       /* the test set of parallel text: BLEU from 0 to 100; else NaN */
+  double error_rate; /* of utterances: labels that have to be put in, left out or replaced, over all labels, of what the
+                        largest output of each step reads (hu_edit_distance, hu_ctc_greedy); else NaN */
 } hu_trainer_seen;
 /* Evaluation: dropout off, running statistics. Changes nothing. What is seen is the whole set, and of text 8 batches of
  * windows, whose places are always the same. The test set of words is seen whole: windows of data.window tokens, one

@@ -51,6 +51,7 @@ class Seen(NamedTuple):
     hit: float = float('nan')  # test set of movielens: HR@10; else NaN
     ndcg: float = float('nan')  # test set of movielens: NDCG@10; else NaN
     bleu: float = float('nan')  # test set of parallel: BLEU, 0 to 100; else NaN, as with data.translate = no
+    error_rate: float = float('nan')  # utterances: labels put in, left out or replaced, over all labels; else NaN
 
 
 class Memory(NamedTuple):
@@ -69,6 +70,7 @@ _SEEN = ('step', 'epochs', 'training_loss', 'training_accuracy', 'training_r2', 
 _Besides = Tuple[Tuple[str, int, str], ...]
 _LANGUAGE: _Besides = (('training_perplexity', 0, 'perplexity'), ('test_perplexity', 1, 'perplexity'))
 _PARALLEL: _Besides = _LANGUAGE + (('test_bleu', 1, 'bleu'),)
+_SPEECH: _Besides = (('training_error_rate', 0, 'error_rate'), ('test_error_rate', 1, 'error_rate'))
 _PAIRS: _Besides = (('training_auc', 0, 'auc'), ('test_auc', 1, 'auc'))
 _AGAIN: _Besides = tuple(('again_' + field, 2, field) for field in ('loss', 'accuracy', 'r2'))
 _RANKED: _Besides = _PAIRS + (('test_hit_rate_10', 1, 'hit'), ('test_ndcg_10', 1, 'ndcg'))
@@ -82,7 +84,7 @@ def _of_set(config: Mapping[str, str]) -> _Besides:
     if config['data.set'] == 'ratings' and config['data.implicit'] == 'yes':
         return _PAIRS
     return {'text': _LANGUAGE, 'words': _LANGUAGE, 'parallel': _PARALLEL, 'movielens': _RANKED, 'criteo': _PAIRS,
-            'clicks': _PAIRS}.get(config['data.set'], ())
+            'clicks': _PAIRS, 'speech': _SPEECH, 'tones': _SPEECH}.get(config['data.set'], ())
 
 
 class Log(Dict[str, np.ndarray]):
