@@ -250,12 +250,6 @@ hu_status hu_trainer_begin(hu_trainer *trainer, const char *folder, char *why) {
 
 /* ---- a step ---- */
 
-double hui_rate_of(const hu_trainer *trainer, double rate, uint64_t step, uint64_t epoch, uint64_t steps) {
-  const uint64_t epochs = steps ? hui_epoch_of(trainer, steps - 1) + 1 : 0;
-  const hu_schedule_place place = {step, steps, epoch, epochs, trainer->keys.warmup};
-  return hui_schedule_rate(&trainer->keys.schedule, rate * trainer->stall.factor, &place);
-}
-
 static double rate_in(const hu_trainer *trainer, double rate, uint64_t epoch) {
   return hui_rate_of(trainer, rate, trainer->step, epoch, trainer->steps);
 }
