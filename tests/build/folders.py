@@ -15,7 +15,7 @@ FROM_EMU = ['emu/core/*', 'emu/base/exec.h', 'emu/base/array_extent.h', 'emu/bas
             'emu/gemm/check.h', 'emu/gemm/unit_plan.h', 'emu/gemm/unit_steps.h', 'emu/hadamard/check.h', 'emu/scaled/check.h', 'emu/sum/check.h',
             'emu/sum/term.h', 'emu/s2fp8/kind.h', 'emu/s2fp8/gemm.h', 'emu/simd/round.h', 'emu/arith/function_one.h', 'emu/arith/function_quick.h',
             'emu/arith/function_polynomials.h', 'emu/arith/one.h', 'emu/s2fp8/polynomial.h', 'emu/scaled_gemm/plan.h']
-TRAINING = ['text', 'data', 'step', 'engine', 'net', 'loss', 'recurrent', 'transformer', 'precision', 'model', 'trainer', 'experiment']
+TRAINING = ['text', 'data', 'step', 'engine', 'net', 'loss', 'recurrent', 'transformer', 'precision', 'model', 'trainer', 'feed', 'experiment']
 COMMAND = ['base', 'accum', 'draw', 'tensors', 'target', 'explain', 'quantize', 'plot', 'pictures', 'vectors', 'proof', 'job', 'verify', 'campaign',
            'train', 'sweep', 'experiment', 'question', 'box', 'processor', 'bench', 'identify', 'audit', 'command']
 # What stands against the order, file by file: the header that compiles loops for a level; the one that lends threads.
