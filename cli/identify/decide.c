@@ -107,8 +107,9 @@ static int decide_all(id_search *search, const hu_accum *model, id_decisions *de
 }
 
 int id_decide(id_search *search, id_decisions *decisions) {
-  int status = CLI_OK;
+  int status = CLI_OK, length = search->space.length;
   decisions->count = 0;
+  search->space.length = 0; /* other lengths than the order says are tried, too */
   for (int i = 0; i < ROUNDS && status == CLI_OK && search->set.count; i++) {
     hu_accum model = search->set.x[0], nearest;
     int fell = 0;
@@ -117,5 +118,6 @@ int id_decide(id_search *search, id_decisions *decisions) {
     id_decisions_free(decisions);
     status = id_mend(search, &model, &nearest);
   }
+  search->space.length = length;
   return status;
 }

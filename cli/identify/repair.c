@@ -53,6 +53,8 @@ int id_repair(id_search *search, const id_set *from, hu_accum *nearest) {
   static beam kept, next;
   memset(&kept, 0, sizeof kept);
   if (!from->count) return 0;
+  int length = search->space.length;
+  search->space.length = 0; /* of models near a wrong one any may be right */
   size_t step = from->count / 256 + 1;
   for (size_t i = 0; i < from->count; i += step) offer(search, &kept, &from->x[i]);
   for (int i = 0; i < STEPS && kept.best[0].score < search->asked.count; i++) {
@@ -62,6 +64,7 @@ int id_repair(id_search *search, const id_set *from, hu_accum *nearest) {
     kept = next;
     if (kept.best[0].score == before) break;
   }
+  search->space.length = length;
   search->nearest = *nearest = kept.best[0].x;
   search->has_nearest = 1;
   search->set.count = 0;
