@@ -22,7 +22,7 @@ static const id_stage stages[] = {
      0},
     {"the lower end",
      {ID_AXIS_EMIN, ID_AXIS_PLACE, ID_AXIS_AS, ID_AXIS_DAZ, ID_AXIS_FTZ, ID_AXIS_ZERO, -1},
-     {ID_DRAW_SMALL, ID_DRAW_LOWEST, ID_DRAW_ANY, -1},
+     {ID_DRAW_SMALL, ID_DRAW_LOWEST, -1}, /* none that may overflow, which the next stage looks at */
      1,
      0},
     {"the upper end and special values",
