@@ -179,8 +179,6 @@ static const struct {
     {"float8_e5m2", "binary32", 8, NULL, 0, "block(exact,l=4,zero=ieee)"},
     {"binary16", "binary32", 8, NULL, 0, "block(chain,l=4,c=last,last=rtz)"},
     {"float4_e2m1fn", "binary32", 16, "ue4m3", 8, "block(exact,l=4,c=last,last=rtz,scaling=sum,every=8,scale=ue4m3)"},
-    {"float6_e3m2fn", "binary32", 16, "float8_e8m0fnu", 8,
-     "block(align,l=8,f=20,emin=-200,c=last,scaling=sum,every=8,scale=float8_e8m0fnu)"},
 };
 
 static hu_format format_named(const char *name) {
