@@ -134,7 +134,7 @@ static void put_head(FILE *out, const hu_trainer_answer *answer) {
     for (size_t k = 0; k < answer->outputs; k++) fprintf(out, ",output_%zu", k);
   } else {
     fputs("example", out);
-    for (size_t k = 0; k < answer->outputs; k++) fprintf(out, ",target_%zu", k);
+    for (size_t k = 0; answer->targets && k < answer->outputs; k++) fprintf(out, ",target_%zu", k);
     for (size_t k = 0; k < answer->outputs; k++) fprintf(out, ",output_%zu", k);
   }
   fputc('\n', out);

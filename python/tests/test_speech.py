@@ -171,10 +171,12 @@ def test_a_network_learns_tones(tmp_path):
         '[run]\nbatch = 16\nepochs = 6\n[data]\nset = tones\nwindow = 24\nfeatures = 6\nclasses = 4\nnoise = 0.2\ncount = 320\ntest = 40\n'
         '[model]\nfile = {}\n[optimizer]\nkind = adamw\nrate = 0.02\n'.format(tmp_path / 'own.net'))
     rates = []
-    for more in [], ['--set', 'precision.system=s2fp8']:
+    for more in [], ['--set', 'precision.system=s2fp8', '--predictions', 'p.csv']:
         said = subprocess.run([os.environ['HALFULP_COMMAND'], 'train', 'x.ini', '--json', '-o', 'out' + str(len(more)), *more], cwd=str(tmp_path),
                               stdout=subprocess.PIPE, check=True)
         rates.append(json.loads(said.stdout)['test']['error_rate'])
+    answers = (tmp_path / 'p.csv').read_text().splitlines()
+    assert len(answers) == 41 and {len(line.split(',')) for line in answers} == {1 + 24 * 5} and answers[0].startswith('example,output_0,')
     assert rates[0] < 0.2 and rates[1] < 0.4
     rows = (tmp_path / 'out0' / 'evaluations.csv').read_text().splitlines()
     assert rows[0].endswith('training_error_rate,test_error_rate') and float(rows[-1].split(',')[-1]) == rates[0]

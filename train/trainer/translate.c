@@ -298,7 +298,7 @@ static int show_batch(const hu_trainer *trainer, size_t b, size_t n, const float
     if (data->labels) {
       answer.label = data->labels[example];
       answer.answer = hui_is_logistic(trainer) ? answer.output[0] > 0 : first_largest(outputs, answer.output);
-    } else {
+    } else if (!hui_is_speech(trainer)) {
       answer.targets = data->y + example * data->targets;
     }
     if (look(context, &answer)) return 1;

@@ -276,9 +276,9 @@ typedef struct hu_trainer_answer {
   size_t example;       /* its number */
   size_t outputs;       /* numbers of the network's output */
   const float *output;  /* these */
-  uint32_t label;       /* HU_LABEL_NONE: it has targets */
+  uint32_t label;       /* HU_LABEL_NONE: it has targets, or is an utterance */
   uint32_t answer;      /* of labels: the first largest output; of loss.kind = logistic: 1 if the output is above 0 */
-  const float *targets; /* as many as outputs, or NULL: it has a label */
+  const float *targets; /* as many as outputs, or NULL: it has a label, or is an utterance */
   const char *text;     /* of parallel text: the translation, words with a blank between two; else NULL */
 } hu_trainer_answer;
 /* Called for each example, in order; what the record points to is valid until it returns. It returns 0 to continue, and
