@@ -51,7 +51,7 @@ def decoded(path):
     try:
         from PIL import Image
     except ImportError:
-        raise Wrong(f'{path}: reading it requires Pillow (pip install pillow); .ppm, .pgm and .npy do not') from None
+        raise Wrong(f'{path}: reading it requires Pillow (Debian: python3-pil); .ppm, .pgm and .npy do not') from None
     try:
         with Image.open(path) as image:
             return numpy.asarray(image.convert('RGB'))
