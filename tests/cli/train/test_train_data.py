@@ -261,7 +261,7 @@ class Parallel(TrainCase):
         self.write("u", b"a b\n" * 20)
         long = sum(len(line.split()) > 3 for line in self.read("s.txt").split(b"\n"))
         self.assertGreater(long, 9)
-        self.assertIn("left out     %d pairs for training" % long, self.train(text))
+        self.assertIn("left out     %d examples for training" % long, self.train(text))
         self.assertEqual(json.loads(self.train(text, "--json", "--overwrite"))["left_out"], long)
 
     def test_checksums(self):

@@ -86,6 +86,9 @@ class Left(TrainCase):
         self.check_numbers(text)
         regression = "[data]\nset = teacher\n[model]\nnet = linear\n[run]\nsteps = 2\n"
         self.assertIs(type(json.loads(self.train(regression, "--json", name="y.ini"))["test"]["r2"]), float)
+        fields["again"] = seen
+        twice = self.train(SMALL + "[precision]\nsystem = fp16\n", "--json", "--set", "run.again=binary32", name="z.ini")
+        self.check_types(dict(json.loads(twice), data=[]), fields)
         self.check_page("## 7. JSON", set(fields))
 
     def check_types(self, got, fields):
