@@ -19,6 +19,14 @@ import warnings
 SKIP = 77
 
 
+def xla_on_a_cpu():
+    """JAX is to run on the CPU, and, where nobody has chosen, without AVX512-FP16 (docs/compatibility.md)."""
+    os.environ['JAX_PLATFORMS'] = 'cpu'
+    features = pathlib.Path('/proc/cpuinfo')
+    if features.exists() and 'avx512_fp16' in features.read_text():
+        os.environ.setdefault('XLA_FLAGS', '--xla_cpu_max_isa=AVX2')
+
+
 def need(*names):
     """The modules; a missing one ends the test as skipped, in words."""
     found = []

@@ -4,9 +4,10 @@ import os
 import sys
 
 sys.dont_write_bytecode = True
-os.environ.update(JAX_PLATFORMS='cpu', JAX_ENABLE_X64='1')
+os.environ['JAX_ENABLE_X64'] = '1'
 import common  # noqa: E402
 
+common.xla_on_a_cpu()
 np, md, jax = common.need('numpy', 'ml_dtypes', 'jax')
 run = common.Run(sys.argv)
 WIDTHS = {'float4_e2m1fn': 4, 'float8_e3m4': 8, 'float8_e4m3': 8, 'float8_e4m3b11fnuz': 8, 'float8_e4m3fn': 8, 'float8_e4m3fnuz': 8,

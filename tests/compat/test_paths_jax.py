@@ -1,12 +1,11 @@
 # SPDX-License-Identifier: MIT
 """Expressions that jax.jit compiles for the CPU against `halfulp path` under the rule xla.cpu."""
-import os
 import sys
 
 sys.dont_write_bytecode = True
 import common  # noqa: E402
 
-os.environ['JAX_PLATFORMS'] = 'cpu'
+common.xla_on_a_cpu()
 np, jax, ml_dtypes = common.need('numpy', 'jax', 'ml_dtypes')
 run = common.Run(sys.argv)
 EXPRESSIONS = ['x * w + b', 'x * w - b * x', 'b - x * w', '-(x * w) + b', 'x / w + b', 'x * 0.1 + 0.7', '(x - 0.1) * w', '0.3 / x + b',
