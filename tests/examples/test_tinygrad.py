@@ -5,6 +5,7 @@ exactly, so that an element in a wrong place shows. 77 where no environment with
     test_tinygrad.py SOURCE_ROOT BUILD_ROOT"""
 import pathlib
 import re
+import shlex
 import subprocess
 import sys
 
@@ -33,7 +34,7 @@ copy = staged.Staged(build)
 with shell.copy_of(source, 'tinygrad') as folder:
     env = copy.environment(HALFULP_LIBRARY=str(copy.libdir), PYTHONPATH='{}:{}'.format(source / 'python', folder),
                            PYTHONDONTWRITEBYTECODE='1', XDG_CACHE_HOME=str(folder / 'cache'))
-    python = str(build / 'venv' / 'bin' / 'python')
+    python = shlex.quote(str(build / 'venv' / 'bin' / 'python'))
     rows = [re.fullmatch(r'(\w+) +\w+ +([\w.]+) +(\d+) +(\d+) of 256 +(\S+) +(\S+)', line)
             for line in shell.run(python + ' tensor_cores.py', folder, env).splitlines()[1:]]
     assert len(rows) == 4 and all(rows), rows
