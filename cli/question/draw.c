@@ -270,12 +270,13 @@ static int scale_to(const drawing *plan, int high, int near, int below) {
   return larger(high - below, plan->a.emin + plan->b.emin - plan->a.digits - plan->b.digits);
 }
 
-/* Draws one or two products far below D's least number beside a term about it, C or a power of two: whether they count
- * decides to which side that is rounded. Products of one share have the same scale. */
+/* Draws one or two products far below D's least number, or its least normal one, beside a term about that, C or a power
+ * of two: whether they count decides to which side it is rounded, and what is flushed. Products of one share have the
+ * same scale. */
 static void draw_lowest(drawing *plan) {
   const id_shape *shape = plan->questions->shape;
-  int near = plan->result.emin - plan->result.digits + id_random_from(plan->random, -1, 2),
-      below = id_random_from(plan->random, 1, DEEP_MOST);
+  int least = plan->result.emin - (id_random_chance(plan->random, 25) ? 0 : plan->result.digits);
+  int near = least + id_random_from(plan->random, -1, 2), below = id_random_from(plan->random, 1, DEEP_MOST);
   size_t n = shape->n, share = shape->every ? shape->every : n, k = (size_t)id_random_below(plan->random, n),
          first = k / share * share;
   size_t other = first + (size_t)id_random_below(plan->random, share < n - first ? share : n - first);
@@ -291,7 +292,7 @@ static void draw_lowest(drawing *plan) {
   if (shape->without_c || id_random_chance(plan->random, 60)) {
     put_power(plan, other, high);
   } else {
-    uint64_t c = id_operand_power(&plan->result, larger(near, plan->result.emin - plan->result.digits));
+    uint64_t c = id_operand_power(&plan->result, larger(near, least));
     id_put(plan->questions, ID_C, plan->row, 0,
            id_random_chance(plan->random, 50) ? id_operand_negated(&plan->result, c) : c);
   }

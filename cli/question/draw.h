@@ -15,7 +15,7 @@ enum {
   ID_DRAW_LARGE = 4,   /* at the upper end */
   ID_DRAW_SPECIAL = 5, /* with zeros of both signs, infinities and NaN */
   ID_DRAW_ANY = 6,     /* all over the range */
-  ID_DRAW_LOWEST = 7,  /* about D's least number, with products far below it */
+  ID_DRAW_LOWEST = 7,  /* about the least number of D, or its least normal one, with products far below it */
   ID_DRAW_FULL = 8,    /* products of one sign with large significands, whose sum is as large as it can be */
   ID_DRAW_KINDS = 9    /* (count) */
 };
