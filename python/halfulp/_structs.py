@@ -393,7 +393,8 @@ class hu_net_tensor(_Record):
 
 
 class hu_model(_Record):
-    _fields_ = [(name, c.c_uint8) for name in ('kind', 'activation', 'no_bias', 'projection', 'bypass', 'variant')
+    _fields_ = [(name, c.c_uint8) for name in ('kind', 'activation', 'no_bias', 'projection', 'bypass', 'variant',
+                                               'scaling')
                 ] + [(name, c.c_uint32) for name in ('layers', 'blocks', 'units', 'hidden', 'heads', 'kernel')
                      ] + [('channels', c.c_uint32 * 8), ('width', c.c_double), ('deviation', c.c_float),
                           ('stages', c.c_uint32 * 8), ('bottleneck', c.c_uint8), ('dropout', c.c_double),

@@ -5,13 +5,15 @@
 #include "train/environment.h"
 #include "train/loss/loss.h"
 
-/* Returns weight / R, rounded once to binary32. */
-static float share(const hu_net *net, const hu_operator *op) {
+/* Returns weight times a factor / R, rounded to binary32 at the end. */
+static float share_times(const hu_net *net, const hu_operator *op, double factor) {
   double rows = (double)net->value[op->in[0]].rows;
   int labels = op->kind->loss == HU_COMPARES_LABELS || (op->kind->loss & HU_COMPARES_LABELS && net->labelled);
   if (labels && net->counted > 0) rows = net->counted;
-  return (float)(op->loss.weight / (net->weighed > 0 ? net->weighed : rows));
+  return (float)(op->loss.weight * factor / (net->weighed > 0 ? net->weighed : rows));
 }
+
+static float share(const hu_net *net, const hu_operator *op) { return share_times(net, op, 1); }
 
 /* Multiplies the terms of each row, or its gradients, by its weight. */
 static void weigh(hu_net *net, size_t rows, size_t cols, float *x) {
@@ -71,7 +73,7 @@ static hu_status give_kept(hu_net *net, hu_operator *op, int kernel) {
   const hu_value *x = &net->value[of];
   float *dx = hui_gift(net, of, net->work[0]);
   hu_task task = answers_task(net, op, dx, op->kept);
-  task.p = share(net, op);
+  task.p = share_times(net, op, op->loss.factor);
   task.loss.gradient = net->value[op->out].dv;
   hui_do(net, kernel, &task);
   weigh(net, x->rows, x->cols, dx);
@@ -243,6 +245,8 @@ int hui_add_loss(hu_net *net, const hu_operator_kind *kind, int x, const hu_loss
   if (!(how->weight > 0 && how->weight < 1e30))
     return hui_refuse(net, HU_E_TRAIN, "loss: the weight is not positive and finite");
   if (!value.made) return hui_refuse(net, HU_E_SHAPE, "loss: of an input");
+  if (value.loss_factor != 0 && kind->loss != HU_COMPARES_LABELS)
+    return hui_refuse(net, HU_E_TRAIN, "loss: the output's factor of gradients is for cross entropy alone");
   if (!goes_with_others(net, kind, &value))
     return hui_refuse(net, HU_E_SHAPE, "loss: other rows, or other columns of targets, than the loss before it");
   if (!has_answers(net, kind, &value)) return hui_refuse(net, HU_E_MEMORY, "loss: no memory for labels");
@@ -250,6 +254,7 @@ int hui_add_loss(hu_net *net, const hu_operator_kind *kind, int x, const hu_loss
   hu_operator *op = hui_new_operator(net, kind, x, value.sampled ? value.sampled - 1 : -1, z, kept);
   if (!op) return -1;
   op->loss = *how;
+  op->loss.factor = value.loss_factor != 0 ? value.loss_factor * hui_net_samples(net) : 1;
   return z;
 }
 

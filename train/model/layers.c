@@ -184,6 +184,7 @@ int hui_network_layer(hu_network *network, const char *name, size_t size, const 
   const hu_layer *layer = layer_named(name, size);
   if (!layer) return 0;
   size_t taken = take(network, layer, arguments, count, items);
+  if (network->status == HU_OK && network->unit) hui_unit_arguments(network, layer, items);
   if (network->status != HU_OK) return 1;
   int parameters = hu_net_parameters(network->net);
   const hu_item shared = network->shared;
@@ -199,5 +200,6 @@ int hui_network_layer(hu_network *network, const char *name, size_t size, const 
   result->value = z;
   if (strcmp(layer->name, "dropout") != 0 || items[1].number != 0)
     hui_show_layer(network, layer, items, taken, z, parameters);
+  if (network->unit) hui_unit_after(network, layer, items, result);
   return 1;
 }

@@ -24,6 +24,9 @@ size_t hui_size_of(const hu_item *item);
 void hui_layer_start(hu_network *network, int p, const hu_item *how, size_t window);
 /* Draws the weights of a layer from parameter p on, and its bias. how: those of both; bias: whether there is one. */
 void hui_layer_start_both(hu_network *network, int p, const hu_item *how, const hu_item *bias, size_t window);
+/* Gives all parameters from p on a factor of their gradients, over the root of the samples of a step, if `how` is one;
+ * of another layer's parameters it is refused. */
+void hui_layer_weights(hu_network *network, int p, const hu_item *how);
 /* Returns the first parameter of the layer that made a value; -1: it has none. */
 int hui_layer_parameter(const hu_net *net, int value);
 /* Returns the table that the layer in hand shares with an embedding; -1: it shares something else, or nothing. */
@@ -55,6 +58,12 @@ int hui_layer_lengths(hu_network *network, const hu_item *item);
   { "eps", 'r', 1e-5 }
 #define START \
   { "start", 's', 0 }
+#define FORWARD \
+  { "forward", 'm', INFINITY }
+#define BACKWARD \
+  { "backward", 'm', INFINITY }
+#define WEIGHTS \
+  { "weights", 'm', INFINITY }
 #define BIAS_START \
   { "bias_start", 's', 0 }
 

@@ -165,6 +165,7 @@ static const char *wrong_list(const hu_model *model) {
 }
 
 static const char *wrong(const hu_model *model) {
+  if (model->scaling > HU_SCALING_UNIT) return "scaling: unknown";
   if (model->kind == HU_MODEL_NETWORK) return model->text ? NULL : "text: NULL";
   if (model->kind >= HU_MODEL_KINDS) return "kind: unknown";
   const hu_model_kind *kind = &kinds[model->kind];
@@ -253,6 +254,9 @@ static hu_status add_text(hu_network *network) {
   network->text = named ? kinds[model->kind].text : model->text;
   network->keys = named ? &kinds[model->kind].keys : NULL;
   snprintf(network->scope, sizeof network->scope, "%s", hu_net_scope_of(network->net));
+  network->before = network->net->values;
+  if (model->scaling == HU_SCALING_UNIT) hui_unit_begin(network);
+  if (network->status != HU_OK) return network->status;
   hu_status status = hui_network_read(network, HU_NETWORK_RUN);
   if (status == HU_OK) hui_network_settings(network);
   if (network->status != HU_OK) refuse_text(network);

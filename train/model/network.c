@@ -280,8 +280,19 @@ static void add_head(hu_network *network, int value, double weight) {
   ends->head_weights[ends->head_count++] = weight;
 }
 
+/* Notes the factor of the gradient of the output's cross entropy, given or by the rule. */
+static void set_loss_factor(hu_network *network, int value, int given, double factor) {
+  if (!given && !network->unit) return;
+  if (!given) factor = hui_unit_loss(network, value);
+  if (network->status == HU_OK && !(factor > 0 && factor <= 0x1p60))
+    hui_network_wrong(network, HU_E_TRAIN, "output: times: the factor is not above 0 and at most 2^60");
+  network->net->value[value].loss_factor = factor;
+}
+
 static void run_output(hu_network *network, int live) {
   hu_item item = expression(network, live);
+  int given = hui_network_takes(network, "times");
+  double factor = given ? number(network, live) : 0;
   int held = hui_network_takes(network, "within");
   hu_item lengths = held ? expression(network, live) : nothing;
   int head = hui_network_takes(network, ",");
@@ -292,12 +303,21 @@ static void run_output(hu_network *network, int live) {
                       item.kind != HU_ITEM_VALUE ? "output: not a value" : "output: the second one");
   if (held && (head || lengths.kind != HU_ITEM_VALUE))
     hui_network_wrong(network, HU_E_TEXT, "output: what follows within is not the value of an input of lengths");
+  if (network->unit && (held || head))
+    hui_network_wrong(network, HU_E_TEXT, "output: scaling unit has no rule for %s",
+                      head ? "a loss with a weight" : "labels of sequences");
   if (network->status != HU_OK) return;
+  set_loss_factor(network, item.value, given, factor);
   if (held) hui_note_tokens(network, network->ends->lengths = lengths.value);
   if (head)
     add_head(network, item.value, weight);
   else
     network->ends->output = item.value;
+}
+
+static void run_scaling(hu_network *network, int live) {
+  if (!hui_network_takes(network, "unit")) hui_network_wrong(network, HU_E_TEXT, "scaling: not unit, which there is");
+  if (live && network->status == HU_OK) hui_unit_begin(network);
 }
 
 static void run_assignment(hu_network *network, int live) {
@@ -312,8 +332,9 @@ static void statement(hu_network *network, int live) {
   static const struct {
     const char *word;
     void (*run)(hu_network *network, int live);
-  } all[] = {{"key", run_key}, {"block", run_block},   {"scope", run_scope},   {"for", run_for},
-             {"if", run_if},   {"return", run_return}, {"output", run_output}, {"", run_assignment}};
+  } all[] = {{"key", run_key},       {"block", run_block},     {"scope", run_scope},
+             {"for", run_for},       {"if", run_if},           {"return", run_return},
+             {"output", run_output}, {"scaling", run_scaling}, {"", run_assignment}};
   size_t i = 0;
   if (++network->steps > HU_NETWORK_STEPS)
     hui_network_wrong(network, HU_E_TEXT, "more than %d statements are run", HU_NETWORK_STEPS);

@@ -92,6 +92,8 @@ struct hu_network {
   const hu_text_keys *keys; /* of a named model's record; NULL: keys come from the model's settings */
   const hu_model_sizes *sizes;
   hu_model_ends *ends;
+  int unit;          /* 1: layers get factors by the rule of unit scaling */
+  int before, last;  /* values of the net before the text; the value that is the output */
   unsigned settings; /* bit i: setting i is a key's */
   char scope[2 * HU_SCOPE_MAX + 2];
   /* The canonical text of the layers so far, up to size - 1 characters. */
@@ -103,6 +105,8 @@ struct hu_network {
     char scope[2 * HU_SCOPE_MAX + 2]; /* the one that is open in it */
   } shown;
 };
+
+typedef struct hu_layer hu_layer;
 
 /* ---- what can be called ---- */
 
@@ -116,6 +120,14 @@ int hui_network_layer(hu_network *network, const char *name, size_t size, const 
                       hu_item *result);
 /* Notes that what an input has are no numbers to compute with. */
 void hui_note_tokens(hu_network *network, int value);
+/* Begins unit scaling (unit.c): before the first layer. */
+void hui_unit_begin(hu_network *network);
+/* Sets arguments of a layer that the rule knows, where they were not given; refuses a layer that it has nothing for. */
+void hui_unit_arguments(hu_network *network, const hu_layer *layer, hu_item *items);
+/* Adds the factors that follow a layer, as a layer `scale` of its own. */
+void hui_unit_after(hu_network *network, const hu_layer *layer, const hu_item *items, hu_item *result);
+/* Returns the factor of the gradient of the cross entropy of a value. */
+double hui_unit_loss(hu_network *network, int value);
 /* Says that nothing of that name can be called. */
 void hui_network_unknown(hu_network *network, const char *name, size_t size);
 /* 1 if that is a layer's name. */
@@ -154,8 +166,7 @@ unsigned hui_network_line(const char *text, size_t at);
 
 /* ---- canonical text ---- */
 
-/* A layer that was added: its name and its arguments as they were taken. */
-typedef struct hu_layer hu_layer;
+/* Writes a layer that was added: its name and its arguments as they were taken. */
 void hui_show_layer(hu_network *network, const hu_layer *layer, const hu_item *items, size_t count, int value,
                     int parameters);
 void hui_show_end(hu_network *network);

@@ -44,11 +44,25 @@ static int add_linear_transposed(hu_network *network, const hu_item *items, int 
   return z;
 }
 
+/* Returns a factor of a product; 0: there is none. */
+static float factor_of(hu_network *network, const char *name, const hu_item *item) {
+  if (item->kind != HU_ITEM_NUMBER) return 0;
+  if (!(item->number >= 0x1p-60 && item->number <= 0x1p60))
+    hui_network_wrong(network, HU_E_TRAIN, "linear: %s: the factor is not from 2^-60 to 2^60", name);
+  return (float)item->number;
+}
+
 static int add_linear(hu_network *network, const hu_item *items) {
-  int p = hu_net_parameters(network->net), table = hui_layer_shared_table(network);
-  if (table >= 0) return add_linear_transposed(network, items, table);
-  int z = hu_net_linear(network->net, items[0].value, hui_size_of(&items[1]), items[2].number != 0);
-  hui_layer_start_both(network, p, &items[3], &items[2], 1);
+  int p = hu_net_parameters(network->net), table = hui_layer_shared_table(network), z;
+  const float forward = factor_of(network, "forward", &items[5]), back = factor_of(network, "backward", &items[6]);
+  if (table >= 0) {
+    z = add_linear_transposed(network, items, table);
+  } else {
+    z = hu_net_linear(network->net, items[0].value, hui_size_of(&items[1]), items[2].number != 0);
+    hui_layer_start_both(network, p, &items[3], &items[2], 1);
+  }
+  if (z >= 0) hui_net_factors(network->net, z, forward, back);
+  hui_layer_weights(network, p, &items[7]);
   return z;
 }
 
@@ -153,7 +167,7 @@ static const hu_layer layers[] = {
     {"input", {COUNT(rows), COUNT(columns), {"masked", 'b', 0}}, add_input},
     {"image", {COUNT(height), COUNT(width), COUNT(channels)}, add_image},
     {"zeros", {COUNT(height), COUNT(width), COUNT(channels)}, add_zeros},
-    {"linear", {VALUE(x), COUNT(outputs), {"bias", 'b', 1}, START, BIAS_START}, add_linear},
+    {"linear", {VALUE(x), COUNT(outputs), {"bias", 'b', 1}, START, BIAS_START, FORWARD, BACKWARD, WEIGHTS}, add_linear},
     {"sampled_linear",
      {VALUE(x), COUNT(outputs), COUNT(samples), {"bias", 'b', 1}, START, BIAS_START},
      add_sampled_linear},

@@ -107,6 +107,11 @@ void hui_show_end(hu_network *network) {
     show(network, "  # %s\n", hui_shape_text(shape, network->net, network->ends->heads[i]));
   }
   show(network, "output v%d", network->ends->output);
+  const double factor = network->net->value[network->ends->output].loss_factor;
+  if (factor != 0) {
+    show(network, " times ");
+    show_number(network, factor);
+  }
   if (network->ends->lengths >= 0) show(network, " within v%d", network->ends->lengths);
   show(network, "  # %s; %zu parameters in all\n", hui_shape_text(shape, network->net, network->ends->output),
        numbers_from(network->net, 0));

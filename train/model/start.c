@@ -45,6 +45,18 @@ void hui_layer_start_both(hu_network *network, int p, const hu_item *how, const 
     hui_layer_start(network, p + 1, &how[1], 1);
 }
 
+/* ---- factors of gradients ---- */
+
+void hui_layer_weights(hu_network *network, int p, const hu_item *how) {
+  hu_net *net = network->net;
+  if (how->kind != HU_ITEM_NUMBER || hu_net_status(net, NULL) != HU_OK) return;
+  if (!(how->number > 0 && how->number <= 0x1p60))
+    hui_network_wrong(network, HU_E_TRAIN, "weights: the factor is not above 0 and at most 2^60");
+  if (p == net->parameters || network->shared.kind == HU_ITEM_VALUE)
+    hui_network_wrong(network, HU_E_TEXT, "weights: the parameters are those of another layer");
+  for (; p < net->parameters; p++) net->parameter[p].back = how->number;
+}
+
 /* ---- parameters of another layer ---- */
 
 int hui_layer_parameter(const hu_net *net, int value) {

@@ -6,6 +6,7 @@ static int add_embedding(hu_network *network, const hu_item *items) {
   int p = hu_net_parameters(network->net);
   int z = hu_net_embedding(network->net, items[0].value, hui_size_of(&items[1]), hui_size_of(&items[2]));
   hui_layer_start(network, p, &items[3], 1);
+  hui_layer_weights(network, p, &items[4]);
   hui_note_tokens(network, items[0].value);
   return z;
 }
@@ -13,6 +14,7 @@ static int add_embedding(hu_network *network, const hu_item *items) {
 static int add_position(hu_network *network, const hu_item *items) {
   int p = hu_net_parameters(network->net), z = hu_net_position(network->net, items[0].value);
   hui_layer_start(network, p, &items[1], 1);
+  hui_layer_weights(network, p, &items[2]);
   return z;
 }
 
@@ -86,8 +88,8 @@ ADD_TWO(to_experts)
 ADD_TWO(from_experts)
 
 static const hu_layer layers[] = {
-    {"embedding", {VALUE(x), COUNT(rows), COUNT(columns), START}, add_embedding},
-    {"position", {VALUE(x), START}, add_position},
+    {"embedding", {VALUE(x), COUNT(rows), COUNT(columns), START, WEIGHTS}, add_embedding},
+    {"position", {VALUE(x), START, WEIGHTS}, add_position},
     {"attention",
      {VALUE(x),
       COUNT(heads),

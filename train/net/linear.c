@@ -85,7 +85,7 @@ static int steps_together_back(const hu_net *net, const hu_operator *op, size_t 
              hui_is_kept(&rounding->dx_out);
   int standard = op->kind == &linear && op->sharing.shared && !op->sharing.transposed && !rounding->quartet && kept &&
                  hui_is_plain_fp32(&rounding->dx_accum);
-  if (!standard || !net->engine->on_host) return -1;
+  if (!standard || !net->engine->on_host || op->factor[1] != 0) return -1;
   const hu_value *row = &net->value[op->in[0]];
   return hui_is_kept(&row->round_back) && !row->gradient ? step_of(net, op, step) : -1;
 }
@@ -180,6 +180,7 @@ static hu_status linear_backward(hu_net *net, hu_operator *op) {
   if (comes_later(net, op)) return give_all_steps(net, op);
   float *dx = hui_gift(net, op->in[0], net->work[0]);
   hui_product_x(net, op, x->cols, dx);
+  hui_times_factor(net, x->rows * x->cols, dx, op->factor[1]);
   status = hui_round_product(net, op, x->rows, x->cols, dx, &op->rounding.dx_out, HU_PART_DX_OUT);
   hui_give(net, op->in[0], dx);
   return status == HU_OK ? hui_done(net) : status;

@@ -39,6 +39,7 @@ typedef struct hu_value {
   int by_reader;            /* 1: what each of them gives is rounded, not the sum */
   int state;                /* 1 + the value with the last state of the layer of cells that made this one */
   int sampled;              /* 1 + the value that takes its place in training, for cross entropy, or its own */
+  double loss_factor;       /* of the gradient of its cross entropy, over the samples of a step; 0: none */
   int minus;                /* where dv may hold -0: HU_MINUS_, or the number of a part (sequence.c) */
 } hu_value;
 
@@ -90,6 +91,7 @@ typedef struct hu_parameter {
   int gradient;
   hu_rounded rounded;  /* theta, in this pass */
   hu_panels panels[2]; /* of theta or `rounded`: as it is, transposed */
+  double back;         /* its gradient is multiplied by this over the root of the samples of a step; 0: it is not */
   int postponed;       /* 1: operators have not given their gradients yet (hui_give_postponed) */
   hu_weight_average average;
   hu_ramping ramping; /* of its updates; a trainer's, which makes its arrays (train/trainer/ramping.c) */
@@ -199,6 +201,7 @@ typedef struct hu_cell_sizes {
 /* How a loss is computed. */
 typedef struct hu_loss_how {
   double weight;
+  double factor;            /* of the gradient alone; 1: none */
   int smoothed;             /* 1: cross entropy with a smoothed label */
   float label, other, less; /* its shares of the label and of other columns; what is taken off each row */
   float bound;              /* of the smooth absolute error: from here on it is linear */
@@ -249,6 +252,7 @@ typedef struct hu_operator {
   size_t groups; /* of a convolution: each has products of its own; of all other operators 1 */
   float *kept;   /* what the forward pass leaves for the backward one */
   size_t kept_size;
+  float factor[2]; /* of a linear layer: of X W, of dZ W^T; 0: none */
   hu_product_rounding rounding;
   hu_delay *delay;              /* NULL: scales of operands are their own */
   hu_rounding_counts counts[2]; /* of roundings of operands and results of products, forward and backward */
@@ -414,6 +418,10 @@ void hui_carry(hu_net *net, int first, int last);
 void hui_carry_states(hu_net *net);
 /* Adds X X^T of the rows X of each sample, computed as scores of attention are. */
 int hui_add_gram(hu_net *net, int x);
+/* Gives the linear operator that made a value factors of its products X W and dZ W^T. */
+void hui_net_factors(hu_net *net, int value, float forward, float backward);
+/* Returns the samples of a step's batch, of all shards. */
+double hui_net_samples(const hu_net *net);
 /* Adds X W + b with given parameters (bias -1: there is none), which may be those of another operator, too; or, with a
  * table, X T^T + b. */
 int hui_linear_of(hu_net *net, int x, int weights, int bias);

@@ -89,9 +89,20 @@ hu_matrices hui_gradients_operand(hu_net *net, hu_operator *op, const hu_roundin
   return dz;
 }
 
+void hui_times_factor(hu_net *net, size_t n, float *x, float factor) {
+  if (factor != 0) hui_do_each(net, HU_RUN_SCALE, n, x, x, NULL, factor);
+}
+
+void hui_net_factors(hu_net *net, int value, float forward, float backward) {
+  hu_operator *op = &net->op[hu_net_value_operator(net, value)];
+  op->factor[0] = forward;
+  op->factor[1] = backward;
+}
+
 hu_status hui_finish_forward(hu_net *net, hu_operator *op) {
   hu_value *z = &net->value[op->out];
   size_t rows = z->rows;
+  hui_times_factor(net, rows * z->cols, z->v, op->factor[0]);
   hu_status status = hui_round_product(net, op, rows, z->cols, z->v, &op->rounding.z_out, HU_PART_Z_OUT);
   if (status != HU_OK || op->theta[1] < 0) return status;
   hu_task task = hui_task_of(rows, z->cols, z->v, z->v, net->parameter[op->theta[1]].theta);

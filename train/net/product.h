@@ -25,6 +25,8 @@ void hui_multiply(hu_net *net, const hu_operator *op, unsigned part, size_t m, s
 hu_status hui_finish_forward(hu_net *net, hu_operator *op);
 /* dx = dZ W^T, a row for each of Z, which the caller rounds. */
 void hui_product_x(hu_net *net, hu_operator *op, size_t in, float *dx);
+/* Multiplies numbers of a product by the operator's factor (hu_operator.factor), in place; 0: there is none. */
+void hui_times_factor(hu_net *net, size_t n, float *x, float factor);
 /* dW = X^T dZ for an X that is ready, and hui_finish_weights. */
 hu_status hui_product_weights(hu_net *net, hu_operator *op, size_t in, hu_matrices x);
 /* dw, from hui_gift_parameter, is the product: rounds it, gives it to W, and gives db. */

@@ -175,6 +175,7 @@ static hu_status backward_values(hu_net *net, hu_operator *op, quartet_layer lay
   hui_multiply(net, op, HU_PART_DX_OUT, layer.z->rows, layer.x->cols, layer.z->cols, dx,
                operand(layer.buffer_x, layer.z->cols, 0), operand(layer.buffer_w, layer.z->cols, 1));
   give_back(net, layer.across_x, dx, layer.buffer_x, layer.x->v);
+  hui_times_factor(net, layer.x->rows * layer.x->cols, dx, op->factor[1]);
   hu_status status = hui_round_product(net, op, layer.x->rows, layer.x->cols, dx, &op->rounding.dx_out, HU_PART_DX_OUT);
   hui_give(net, op->in[0], dx);
   return status == HU_OK ? hui_done(net) : status;

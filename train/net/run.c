@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Runs a network: forward, backward, and the step of the optimizer. */
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -185,11 +186,22 @@ static void round_gradient(hu_net *net, const hu_operator *op) {
   hui_round_of(net, op, x->rows, x->cols, x->dv, x->dv, &x->round_back, HU_OF_GRADIENT, (uint64_t)op->out, counts);
 }
 
+double hui_net_samples(const hu_net *net) { return (double)net->batch * (double)net->passes; }
+
+/* Multiplies the whole gradient of a parameter by its own factor, before it is rounded. */
+static void scale_gradient(hu_net *net, const hu_parameter *parameter) {
+  const float factor = (float)(parameter->back / sqrt(hui_net_samples(net)));
+  if (parameter->back != 0)
+    hui_do_each(net, HU_RUN_SCALE, parameter->rows * parameter->cols, parameter->dtheta, parameter->dtheta, NULL,
+                factor);
+}
+
 static void round_parameter_gradients(hu_net *net) {
   for (int i = 0; i < net->parameters; i++) {
     hu_parameter *parameter = &net->parameter[i];
     hui_give_postponed(net, i);
     if (!parameter->gradient) hui_do_fill(net, parameter->rows * parameter->cols, parameter->dtheta, 0);
+    scale_gradient(net, parameter);
     hu_rounding_counts *counts = counts_of(net, &parameter->counts_back, back_of(parameter->seen));
     hui_round_of(net, NULL, parameter->rows, parameter->cols, parameter->dtheta, parameter->dtheta,
                  &parameter->round_back, HU_OF_PARAMETER_GRADIENT, (uint64_t)i, counts);

@@ -51,11 +51,13 @@ hu_status hui_read_model(hu_trainer *trainer, char *why) {
     return hui_say(why, HU_E_TRAIN, "model.keys: they are those of a text, and model.file names none");
   free(trainer->network);
   trainer->network = NULL;
+  trainer->model.scaling = (uint8_t)keys->scaling;
   if (!*keys->network) return HU_OK;
   hu_status status = read_text(trainer, why);
   if (status != HU_OK) return status;
   status = hui_model_read(&trainer->model, trainer->network, &where, said);
   if (status != HU_OK) return wrong_model(trainer, status, said, why);
+  trainer->model.scaling = (uint8_t)keys->scaling;
   trainer->model.settings = *keys->settings ? keys->settings : NULL;
   return HU_OK;
 }

@@ -19,6 +19,7 @@ static const char *const numberings[] = {"first", "count", NULL};
 static const char *const held[] = {"test", "valid", NULL};
 static const char *const losses[] = {"default",   "cross_entropy", "squared_error", "absolute_error",
                                      "smooth_l1", "logistic",      "ctc",           NULL};
+static const char *const scalings[] = {"none", "unit", NULL};
 static const char *const spreads[] = {"all", "others", NULL};
 static const char *const optimizers[] = {"sgd", "adamw", "adagrad", "muon", NULL};
 static const char *const corrections[] = {"inside", "outside", "none", NULL};
@@ -154,6 +155,9 @@ static const hu_run_key keys[] = {
 
     OTHER(MODEL, model, "model.net", "mlp(layers=2,units=64)", "the network: docs/training/networks.md"),
     OTHER(TEXT, network, "model.file", "", "file with the text of a network of your own, in place of model.net"),
+    WORD(scaling, "model.scaling", "none", scalings,
+         "unit: first weights of variance 1, and factors forward and backward by a rule for each layer: "
+         "docs/training/networks.md"),
     OTHER(TEXT, weights, "model.weights", "",
           "file or folder of weights that the run begins with, in place of drawn ones; names: model.names"),
     OTHER(TEXT, names, "model.names", "",

@@ -75,6 +75,7 @@ typedef struct hu_run_keys {
   const char *checksum;
   uint64_t categories, translate; /* translate: 1: evaluations of parallel text have a BLEU */
   hu_model model;
+  uint64_t scaling;                      /* HU_SCALING_ */
   const char *weights, *names;           /* of first weights */
   const char *network, *settings;        /* model.file, in place of `model`, and model.keys */
   uint64_t loss, power, margin, largest; /* largest: 1: the scale is chosen from the largest gradient */

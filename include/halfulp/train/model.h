@@ -124,6 +124,12 @@ enum {
   HU_ACTIVATION_TANH = 2  /* tanh */
 };
 
+/* Where factors come from that keep numbers and gradients near a variance of 1 (docs/training/networks.md). */
+enum {
+  HU_SCALING_NONE = 0, /* from the network's text alone */
+  HU_SCALING_UNIT = 1  /* from a rule for each layer; as the line `scaling unit` at the head of a text */
+};
+
 /* The most convolutions of `conv`, the most stages of `resnet4`, the most layers in a list of `dlrm`. */
 enum {
   HU_MODEL_CHANNELS_MAX = 8, /* convolutions */
@@ -136,6 +142,7 @@ typedef struct hu_model {
   uint8_t activation;                       /* HU_ACTIVATION_; transformer, seq2seq, bert: not tanh */
   uint8_t no_bias, projection, bypass;      /* the words of linear, resnet, squeezenet */
   uint8_t variant;                          /* the words of tf_resnet, tf_imagenet, lee_resnet18 */
+  uint8_t scaling;                          /* HU_SCALING_; no part of hu_model_text */
   uint32_t layers, blocks;                  /* 1 ... 64; 1 ... 100 */
   uint32_t units, hidden;                   /* 1 ... 65536 */
   uint32_t heads;                           /* a divisor of units */

@@ -302,7 +302,7 @@ static void refused(void **state) {
        "start: the parameters are those"},
       {HEAD "output conv(x, 4)\n", HU_E_TEXT, "conv: kernel is missing"},
       {HEAD "output conv(x, 4, 3, kernel=3)\n", HU_E_TEXT, "conv: kernel: given twice"},
-      {HEAD "output linear(x, 4, 1, normal(1), normal(1), 5)\n", HU_E_TEXT, "linear: too many arguments"},
+      {HEAD "output linear(x, 4, 1, normal(1), normal(1), 1, 1, 1, 5)\n", HU_E_TEXT, "linear: too many arguments"},
       {HEAD "output linear(x, 1.5)\n", HU_E_TEXT, "linear: outputs: not a whole number"},
       {HEAD "output linear(3, 4)\n", HU_E_TEXT, "linear: x: not a value"},
       {HEAD "output linear(x, 4, start=3)\n", HU_E_TEXT, "start: not a start: normal"},
