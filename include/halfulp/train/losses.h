@@ -20,10 +20,10 @@ extern "C" {
  * smooth_l1: weight / R times the sum of (x - target)^2 / (2 beta) where |x - target| < beta, elsewhere of
  *   |x - target| - beta / 2; beta from 0 on, rounded to binary32. Girshick, Fast R-CNN (2015). */
 HU_API int hu_net_cross_entropy(hu_net *net, int x, double weight);  /* compares with labels */
-HU_API int hu_net_squared_error(hu_net *net, int x, double weight);  /* compares with targets */
+HU_API int hu_net_squared_error(hu_net *net, int x, double weight);  /* compares with targets, by square */
 HU_API int hu_net_absolute_error(hu_net *net, int x, double weight); /* compares with targets, by size */
 HU_API int hu_net_logistic(hu_net *net, int x, double weight);       /* compares with targets, or labels 0 and 1 */
-HU_API int hu_net_smooth_l1(hu_net *net, int x, double weight, double beta); /* compares with targets */
+HU_API int hu_net_smooth_l1(hu_net *net, int x, double weight, double beta); /* compares with near and far targets */
 /* Cross entropy with a target that is spread: weight / R times the sum over rows and columns of q_j (log(sum over k of
  * e^(x_k - max)) - (x_j - max)). Of C columns each has q = smoothing / C, and the label 1 - smoothing more (Szegedy et
  * al., Rethinking the Inception architecture, 2016; PyTorch); HU_SMOOTHING_OTHERS: the label has 1 - smoothing, each
