@@ -178,6 +178,12 @@ static void refused(hu_network *network, const hu_layer *layer, const hu_item *i
   hui_network_wrong(network, status, "%s%s: %s", layer->name, shapes, own);
 }
 
+/* Multiplies a result by a factor of the rule, in a layer `scale` of its own. */
+static int add_factor(hu_network *network, double factor, hu_item *result) {
+  const hu_argument arguments[2] = {{*result, NULL, 0}, {{HU_ITEM_NUMBER, -1, factor, NULL, 0, NULL}, NULL, 0}};
+  return factor == 1 ? 1 : hui_network_layer(network, "scale", 5, arguments, 2, result);
+}
+
 int hui_network_layer(hu_network *network, const char *name, size_t size, const hu_argument *arguments, size_t count,
                       hu_item *result) {
   hu_item items[HU_NETWORK_ARGUMENTS];
@@ -200,6 +206,5 @@ int hui_network_layer(hu_network *network, const char *name, size_t size, const 
   result->value = z;
   if (strcmp(layer->name, "dropout") != 0 || items[1].number != 0)
     hui_show_layer(network, layer, items, taken, z, parameters);
-  if (network->unit) hui_unit_after(network, layer, items, result);
-  return 1;
+  return network->unit ? add_factor(network, hui_unit_factor(layer, items), result) : 1;
 }

@@ -4,6 +4,7 @@
 
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "train/text/words.h"
@@ -418,4 +419,35 @@ hu_status hui_network_read(hu_network *network, int what) {
   if (network->status == HU_OK && what == HU_NETWORK_RUN && !network->ends->count)
     hui_network_wrong(network, HU_E_TEXT, "there is no input");
   return network->status;
+}
+
+/* ---- unit scaling ---- */
+
+/* Returns the number of the output's value, from 0 on, of a net that has this text alone; -1: it cannot be built. */
+static int find_output(const hu_network *network) {
+  hu_model_ends made = {.inputs = {-1, -1, -1, -1}, .output = -1, .lengths = -1};
+  hu_network *probe = calloc(1, sizeof *probe);
+  hu_net *net = hu_net_new(1, 1);
+  if (probe && net) {
+    probe->text = network->text;
+    probe->model = network->model;
+    probe->keys = network->keys;
+    probe->sizes = network->sizes;
+    probe->net = net;
+    probe->ends = &made;
+    probe->unit = 1;
+    (void)hui_network_read(probe, HU_NETWORK_RUN);
+  }
+  hu_net_free(net);
+  free(probe);
+  return made.output;
+}
+
+void hui_unit_begin(hu_network *network) {
+  if (network->net->values != network->before)
+    hui_network_wrong(network, HU_E_TEXT, "scaling: there is a layer before it");
+  if (network->unit || network->status != HU_OK) return;
+  const int output = find_output(network);
+  network->unit = 1;
+  network->last = output < 0 ? -1 : network->before + output;
 }

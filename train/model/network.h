@@ -120,12 +120,12 @@ int hui_network_layer(hu_network *network, const char *name, size_t size, const 
                       hu_item *result);
 /* Notes that what an input has are no numbers to compute with. */
 void hui_note_tokens(hu_network *network, int value);
-/* Begins unit scaling (unit.c): before the first layer. */
+/* Begins unit scaling: before the first layer. */
 void hui_unit_begin(hu_network *network);
 /* Sets arguments of a layer that the rule knows, where they were not given; refuses a layer that it has nothing for. */
 void hui_unit_arguments(hu_network *network, const hu_layer *layer, hu_item *items);
-/* Adds the factors that follow a layer, as a layer `scale` of its own. */
-void hui_unit_after(hu_network *network, const hu_layer *layer, const hu_item *items, hu_item *result);
+/* Returns the factor of the rule that follows a layer; 1: none. */
+double hui_unit_factor(const hu_layer *layer, const hu_item *items);
 /* Returns the factor of the gradient of the cross entropy of a value. */
 double hui_unit_loss(hu_network *network, int value);
 /* Says that nothing of that name can be called. */

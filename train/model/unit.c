@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Unit scaling: factors of layers by a rule for each of them (docs/training/networks.md). */
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "train/model/layers.h"
@@ -53,39 +52,6 @@ static size_t rule_of(const hu_layer *layer) {
   while (i < RULES && strcmp(rules[i].name, layer->name) != 0) i++;
   return i;
 }
-
-/* ---- the output ---- */
-
-/* Returns the number of the output's value, from 0 on, of a net that has this text alone; -1: it cannot be built. */
-static int find_output(const hu_network *network) {
-  hu_model_ends made = {.inputs = {-1, -1, -1, -1}, .output = -1, .lengths = -1};
-  hu_network *probe = calloc(1, sizeof *probe);
-  hu_net *net = hu_net_new(1, 1);
-  if (probe && net) {
-    probe->text = network->text;
-    probe->model = network->model;
-    probe->keys = network->keys;
-    probe->sizes = network->sizes;
-    probe->net = net;
-    probe->ends = &made;
-    probe->unit = 1;
-    (void)hui_network_read(probe, HU_NETWORK_RUN);
-  }
-  hu_net_free(net);
-  free(probe);
-  return made.output;
-}
-
-void hui_unit_begin(hu_network *network) {
-  if (network->net->values != network->before)
-    hui_network_wrong(network, HU_E_TEXT, "scaling: there is a layer before it");
-  if (network->unit || network->status != HU_OK) return;
-  const int output = find_output(network);
-  network->unit = 1;
-  network->last = output < 0 ? -1 : network->before + output;
-}
-
-/* ---- factors ---- */
 
 /* Returns rows of a sample: those of a value are rows of the batch. */
 static double rows_of(const hu_network *network, int value) {
@@ -152,13 +118,9 @@ void hui_unit_arguments(hu_network *network, const hu_layer *layer, hu_item *ite
   }
 }
 
-void hui_unit_after(hu_network *network, const hu_layer *layer, const hu_item *items, hu_item *result) {
+double hui_unit_factor(const hu_layer *layer, const hu_item *items) {
   const size_t i = rule_of(layer);
-  const int what = rules[i].what;
-  const double factor = what == UNIT_DROPOUT ? sqrt(1 - items[1].number) : rules[i].factor;
-  if (factor == 1) return;
-  const hu_argument arguments[2] = {{*result, NULL, 0}, {{HU_ITEM_NUMBER, -1, factor, NULL, 0, NULL}, NULL, 0}};
-  (void)hui_network_layer(network, "scale", 5, arguments, 2, result);
+  return rules[i].what == UNIT_DROPOUT ? sqrt(1 - items[1].number) : rules[i].factor;
 }
 
 double hui_unit_loss(hu_network *network, int value) {
