@@ -20,7 +20,7 @@ HU_API int hu_net_layer_norm(hu_net *net, int x); /* layer: statistics of a row 
  * an image, steps are its rows of pixels), and the result and all gradients are +0 behind their ends. Not with
  * parallel.statistics = batch, where a pass then fails with HU_E_TRAIN. */
 HU_API int hu_net_batch_norm_with(hu_net *net, int x, double eps, double momentum, int unbiased, int lengths);
-HU_API int hu_net_layer_norm_with(hu_net *net, int x, double eps);
+HU_API int hu_net_layer_norm_with(hu_net *net, int x, double eps); /* layer: with an eps of its own */
 /* Computes g x / sqrt(mean of x x + eps) over the columns of a row (Zhang and Sennrich, Root mean square layer
  * normalization, 2019), and g x / sqrt(sum of x x + eps), the L2 norm (Liu, Rabinovich, Berg, ParseNet, 2015). One
  * parameter, the gain, 1 at first. HU_E_TRAIN: eps as above. */

@@ -44,7 +44,7 @@ typedef struct hu_recurrent {
 } hu_recurrent;
 /* Returns a layer of so many units: forward, all steps, two biases, no lengths. */
 HU_API hu_recurrent hu_recurrent_of(uint8_t cell, size_t units);
-HU_API int hu_net_recurrent(hu_net *net, int x, const hu_recurrent *layer);
+HU_API int hu_net_recurrent(hu_net *net, int x, const hu_recurrent *layer); /* adds the layer */
 /* The state that a layer of cells in one direction ends with, a row for each sample: of gru h, of lstm h and c side by
  * side. x: what hu_net_recurrent has returned. HU_E_SHAPE: it is something else, or of both directions. */
 HU_API int hu_net_last_state(hu_net *net, int x);

@@ -58,7 +58,8 @@ HU_API int hu_net_global_average(hu_net *net, int x);                           
  * begin behind the image, and what reaches beyond the image and its zeros does not count. Errors too: those of the
  * windows; HU_E_SHAPE: dilation, a kernel above 4096, `ceil` or `zeros` above 1. */
 HU_API int hu_net_max_pool_windows(hu_net *net, int x, const hu_net_windows *windows, int ceil);
-HU_API int hu_net_average_pool_windows(hu_net *net, int x, const hu_net_windows *windows, int ceil, int zeros);
+HU_API int hu_net_average_pool_windows(hu_net *net, int x, const hu_net_windows *windows, int ceil,
+                                       int zeros); /* the mean of a window's numbers */
 
 #ifdef __cplusplus
 }
